@@ -8,6 +8,15 @@ struct HeaderTests {
     private static let header = ["SPDX-License-Identifier: Apache-2.0", "Copyright (c) the Duplex authors"]
     private static let endings = [".swift", ".c", ".h", ".py", ".cjs"]
 
+    /// Files that are sent to browsers, which have the first line alone.
+    private static let pages = "Sources/CDuplexPages/web/"
+    private static let pageEndings = [".html", ".css", ".js", ".svg", ".ts"]
+
+    /// Whether the licence stands in the first two lines.
+    private static func hasLicence(_ text: String) -> Bool {
+        text.split(separator: "\n").prefix(2).contains { $0.contains(header[0]) }
+    }
+
     /// Whether the two lines stand at the beginning, behind a line that a tool wants first at most.
     private static func hasHeader(_ text: String) -> Bool {
         let lines = text.split(separator: "\n").prefix(3)
@@ -31,6 +40,13 @@ struct HeaderTests {
     func noneIsMissing() throws {
         #expect(paths.count > 100)
         #expect(try paths.filter { !Self.hasHeader(try Repository.text(of: $0)) } == [])
+    }
+
+    @Test("No page lacks its licence")
+    func pagesHaveTheirLicence() throws {
+        let files = Repository.paths(in: Self.pages).filter { path in Self.pageEndings.contains(where: path.hasSuffix) }
+        #expect(files.count > 80)
+        #expect(try files.filter { !Self.hasLicence(try Repository.text(of: $0)) } == [])
     }
 
     @Test(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexWire
 import HTTPTypes
 import Testing
@@ -83,7 +84,8 @@ struct PageFileTests {
     func sameOrigin() {
         for (folder, file) in Self.files {
             let text = file.text.replacing("http://www.w3.org/2000/svg", with: "")
-            #expect(text.firstMatch(of: /https?:\/\/[a-z]|["'(]\/\/|@import|url\(/) == nil, "\(folder)/\(file.name)")
+            let address = text.firstMatch(of: /https?:\/\/[a-z]|["'(]\/\/|@import|url\([^)]/)
+            #expect(address == nil, "\(folder)/\(file.name)")
         }
     }
 

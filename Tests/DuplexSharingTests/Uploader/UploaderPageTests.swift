@@ -35,7 +35,7 @@ struct UploaderPageTests {
 
     /// The keys of a table, each with the names of the values that its text has places for.
     private func table(_ text: String) -> [String: Set<String>] {
-        let entries = text.matches(of: /(\w+): (?:"([^"]*)"|\{ one: "[^"]*",\s+other: "([^"]*)" \})/)
+        let entries = text.matches(of: /(\w+): (?:"([^"]*)"|\{\s*one: "[^"]*",\s+other: "([^"]*)",?\s*\})/)
         let pairs = entries.map { entry in
             let words = entry.2 ?? entry.3 ?? ""
             return (String(entry.1), Set(words.matches(of: /\{(\w+)\}/).map { String($0.1) }))

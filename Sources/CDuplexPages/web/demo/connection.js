@@ -1,12 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
 import { byId } from "./dom.js";
 import { formatDuration } from "./format.js";
 
 // RFC 6455, section 7.4.1, in plain words.
 const closeNames = new Map([
-    [1000, "normal closure"], [1001, "going away"], [1002, "protocol error"], [1003, "unsupported data"],
-    [1005, "no code given"], [1006, "connection lost"], [1007, "invalid text"], [1008, "policy violation"],
-    [1009, "message too big"], [1010, "extension missing"], [1011, "server error"], [1012, "service restart"],
-    [1013, "try again later"], [1015, "TLS failed"],
+    [1000, "normal closure"],
+    [1001, "going away"],
+    [1002, "protocol error"],
+    [1003, "unsupported data"],
+    [1005, "no code given"],
+    [1006, "connection lost"],
+    [1007, "invalid text"],
+    [1008, "policy violation"],
+    [1009, "message too big"],
+    [1010, "extension missing"],
+    [1011, "server error"],
+    [1012, "service restart"],
+    [1013, "try again later"],
+    [1015, "TLS failed"],
 ]);
 
 function describeClose(event) {

@@ -1,7 +1,8 @@
-// The page: an echo, a chat room, events, an upload and a form, each in a module of its own.
+// SPDX-License-Identifier: Apache-2.0
+// The page: an echo, events, requests, an upload, a form and a chat room.
 
-import "./chat.js";
 import "./echo.js";
 import "./feed.js";
-import "./form.js";
 import "./upload.js";
+import "./form.js";
+import "./chat.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The echo, and the time that it takes.
 
 import { Connection } from "./connection.js";
@@ -101,7 +102,8 @@ function isSame(one, other) {
 
 function describe(message) {
     if (sizeOf(message) === 0) return make("span", { class: "body empty", text: "empty message" });
-    if (typeof message !== "string") return make("code", { class: "body bytes", text: formatHex(new Uint8Array(message), 256) });
+    if (typeof message !== "string")
+        return make("code", { class: "body bytes", text: formatHex(new Uint8Array(message), 256) });
     const limit = 2000;
     return make("span", { class: "body", text: message.length > limit ? `${message.slice(0, limit)} …` : message });
 }
@@ -181,8 +183,10 @@ class EchoPanel {
             return this.#send(`round trip ${this.#measured.length + 1}`, true);
         }
         const [low, middle, high] = [0, 0.5, 1].map((share) => RoundTrips.quantile(this.#measured, share));
-        this.#log.note(`${EchoPanel.burst} round trips: best ${formatDuration(low)}, `
-            + `median ${formatDuration(middle)}, worst ${formatDuration(high)}`);
+        this.#log.note(
+            `${EchoPanel.burst} round trips: best ${formatDuration(low)}, ` +
+                `median ${formatDuration(middle)}, worst ${formatDuration(high)}`,
+        );
         this.#measured = null;
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server-sent events: the count, and the last requests.
 
 import { byId, make } from "./dom.js";
@@ -76,7 +77,9 @@ new Feed(
         make("span", { class: "body", text: `Event ${number}` }),
         make("span", { class: "meta", text: after === null ? `id ${id}` : `id ${id} · came back behind ${after}` }),
     ],
-    (returns) => { byId("events-returns").textContent = `Came back ${formatCount(returns, "time", "times")}`; },
+    (returns) => {
+        byId("events-returns").textContent = `Came back ${formatCount(returns, "time", "times")}`;
+    },
 );
 
 new Feed(
@@ -85,6 +88,9 @@ new Feed(
     "request",
     ({ method, path, status, microseconds, bytes }) => [
         make("span", { class: "body", text: `${method} ${path}` }),
-        make("span", { class: "meta", text: `${status} · ${formatSize(bytes)} · ${formatDuration(microseconds / 1000)}` }),
+        make("span", {
+            class: "meta",
+            text: `${status} · ${formatSize(bytes)} · ${formatDuration(microseconds / 1000)}`,
+        }),
     ],
 );

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The form.
 
 import { byId, make } from "./dom.js";
@@ -17,9 +18,13 @@ class FormPanel {
     }
 
     async #send(data, isInParts) {
-        const body = isInParts ? data : new URLSearchParams([...data].map(([name, value]) => {
-            return [name, typeof value === "string" ? value : value.name];
-        }));
+        const body = isInParts
+            ? data
+            : new URLSearchParams(
+                  [...data].map(([name, value]) => {
+                      return [name, typeof value === "string" ? value : value.name];
+                  }),
+              );
         try {
             const headers = { Accept: "application/json" };
             const response = await fetch("/demo/form", { method: "POST", body, headers });

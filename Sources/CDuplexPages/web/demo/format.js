@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers, sizes and times for people.
 
 // Numbers and their units stay on one line: \u00a0 is a space that does not break.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { make } from "./dom.js";
 import { formatTime } from "./format.js";
 
@@ -23,7 +24,11 @@ export class Log {
     }
 
     note(text) {
-        this.add("note", make("span", { class: "body", text }), make("span", { class: "meta", text: formatTime(new Date()) }));
+        this.add(
+            "note",
+            make("span", { class: "body", text }),
+            make("span", { class: "meta", text: formatTime(new Date()) }),
+        );
     }
 
     clear() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The upload.
 
 import { byId } from "./dom.js";
@@ -46,7 +47,7 @@ class UploadPanel {
             return this.#end("closed", `Failed: ${request.status}, ${request.responseText.trim()}`);
         }
         this.#progress.value = 1;
-        const rate = formatSize(Math.round(count / Math.max(duration, 0.1) * 1000));
+        const rate = formatSize(Math.round((count / Math.max(duration, 0.1)) * 1000));
         const time = formatDuration(duration);
         this.#end("open", `The server has counted ${formatSize(count)} in ${time}, ${rate}/s`);
     }

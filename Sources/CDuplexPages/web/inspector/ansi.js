@@ -1,14 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text with the colours and styles of terminals (ECMA-48 SGR). All other sequences are left out; one that isn't
 // whole stays, as text. A style holds for one line, and hides nothing: colours are mixed with those of the page.
 
 import { visible } from "./foreign.js";
 
-const sequences = new RegExp([
-    "\\u001b\\[([0-?]*)[ -/]*([@-~])", // control sequences
-    "\\u001b\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)", // commands, such as titles and links
-    "\\u001b[PX^_][^\\u001b]*\\u001b\\\\", // strings for devices
-    "\\u001b[ -/]*[0-OQ-WYZ\\\\`-~]", // short ones
-].join("|"), "g");
+const sequences = new RegExp(
+    [
+        "\\u001b\\[([0-?]*)[ -/]*([@-~])", // control sequences
+        "\\u001b\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)", // commands, such as titles and links
+        "\\u001b[PX^_][^\\u001b]*\\u001b\\\\", // strings for devices
+        "\\u001b[ -/]*[0-OQ-WYZ\\\\`-~]", // short ones
+    ].join("|"),
+    "g",
+);
 const steps = [0, 95, 135, 175, 215, 255];
 const flags = { 1: "bold", 2: "faint", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
 const ends = { 22: ["bold", "faint"], 23: ["italic"], 24: ["underline"], 27: ["inverse"], 29: ["strike"] };
@@ -24,7 +28,9 @@ function indexed(number) {
 
 function triple(parts) {
     const values = parts.map(Number);
-    return values.length === 3 && values.every((value) => value >= 0 && value <= 255) ? `rgb(${values.join(" ")})` : null;
+    return values.length === 3 && values.every((value) => value >= 0 && value <= 255)
+        ? `rgb(${values.join(" ")})`
+        : null;
 }
 
 /**
@@ -106,7 +112,7 @@ function piece(text, style, isFound) {
     if (names.length) node.className = names.map((name) => `ansi-${name}`).join(" ");
     const { ink, ground } = style;
     paint(node, "ink", style.inverse ? ground : ink);
-    if (!isFound) paint(node, "ground", style.inverse ? ink ?? "var(--ink)" : ground);
+    if (!isFound) paint(node, "ground", style.inverse ? (ink ?? "var(--ink)") : ground);
     return node;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What commands and messages have answered: text, JSON, tables.
 
 import { make } from "./dom.js";
@@ -15,15 +16,26 @@ function pretty(text) {
 }
 
 function table({ columns, rows }) {
-    return make("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": "Answer" },
-        make("table", { class: "grid", "aria-label": "Answer" },
-            make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col", text: visible(name) })))),
-            make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((cell) => foreign("td", cell)))))));
+    return make(
+        "div",
+        { class: "grid-frame", tabindex: "0", role: "region", "aria-label": "Answer" },
+        make(
+            "table",
+            { class: "grid", "aria-label": "Answer" },
+            make(
+                "thead",
+                {},
+                make("tr", {}, ...columns.map((name) => make("th", { scope: "col", text: visible(name) }))),
+            ),
+            make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((cell) => foreign("td", cell))))),
+        ),
+    );
 }
 
 /** The elements that show the answer of a run. */
 export function answerNodes(run) {
-    if (run.forgotten) return [make("p", { class: "soft", text: "The answer was forgotten: later ones needed the room." })];
+    if (run.forgotten)
+        return [make("p", { class: "soft", text: "The answer was forgotten: later ones needed the room." })];
     const { answer } = run;
     if (!answer) return [];
     const nodes = [];
@@ -32,7 +44,7 @@ export function answerNodes(run) {
         nodes.push(make("p", { class: "soft", text: `${count(answer.rows.length)} rows` }), table(answer));
     } else {
         const text = answer.json ?? answer.text;
-        const json = answer.cut ? null : answer.json ?? pretty(text);
+        const json = answer.cut ? null : (answer.json ?? pretty(text));
         nodes.push(foreign("pre", json ?? text, { class: json === null ? "text" : "text json", tabindex: "0" }));
     }
     return nodes;

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests of the page.
 
 import { Server } from "./server.js";
 
 const app = new Server({
-    unreachable: () => "The app can't be reached.", refused: (status) => `The app has answered with ${status}.`,
+    unreachable: () => "The app can't be reached.",
+    refused: (status) => `The app has answered with ${status}.`,
 });
 
 /** What the app says of something. */

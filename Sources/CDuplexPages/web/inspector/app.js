@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame: a list of parts, one of which is shown. `#console?level=error` names it, and what of it.
 
 import { get } from "./api.js";
@@ -67,9 +68,16 @@ async function start() {
     });
     const state = await get("state");
     if (state.title) byId("title").textContent = state.title;
-    byId("parts").replaceChildren(...state.pages.map((name) => make("a", {
-        href: `#${name}`, "data-part": name,
-    }, icon(parts[name]?.icon ?? "file"), make("span", { text: parts[name]?.title ?? name }))));
+    byId("parts").replaceChildren(
+        ...state.pages.map((name) =>
+            make(
+                "a",
+                { href: `#${name}`, "data-part": name },
+                icon(parts[name]?.icon ?? "file"),
+                make("span", { text: parts[name]?.title ?? name }),
+            ),
+        ),
+    );
     addEventListener("hashchange", () => show(state));
     await show(state);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines and columns of numbers, and tables whose rows stay what they are while their texts change.
 
 import { arrange, make } from "./dom.js";
@@ -15,7 +16,12 @@ function drawing(tag, attributes) {
 export function spark() {
     const values = [];
     const line = drawing("polyline", { points: "", "vector-effect": "non-scaling-stroke" });
-    const node = drawing("svg", { class: "spark", viewBox: `0 0 ${points - 1} 20`, preserveAspectRatio: "none", "aria-hidden": "true" });
+    const node = drawing("svg", {
+        class: "spark",
+        viewBox: `0 0 ${points - 1} 20`,
+        preserveAspectRatio: "none",
+        "aria-hidden": "true",
+    });
     node.append(line);
     return {
         node,
@@ -24,7 +30,10 @@ export function spark() {
             if (values.length > points) values.shift();
             const top = Math.max(...values) || 1;
             const first = points - values.length;
-            line.setAttribute("points", values.map((one, index) => `${first + index},${(19 - 18 * one / top).toFixed(1)}`).join(" "));
+            line.setAttribute(
+                "points",
+                values.map((one, index) => `${first + index},${(19 - (18 * one) / top).toFixed(1)}`).join(" "),
+            );
         },
     };
 }
@@ -35,12 +44,14 @@ export function columns() {
     let bars = [];
     node.show = (counts) => {
         if (bars.length !== counts.length) {
-            bars = counts.map((_, index) => drawing("rect", { x: 1 + index * 90 / counts.length, width: 90 / counts.length - 2 }));
+            bars = counts.map((_, index) =>
+                drawing("rect", { x: 1 + (index * 90) / counts.length, width: 90 / counts.length - 2 }),
+            );
             node.replaceChildren(...bars);
         }
         const top = Math.log1p(Math.max(...counts)) || 1;
         counts.forEach((count, index) => {
-            const height = count === 0 ? 0 : Math.max(1, 19 * Math.log1p(count) / top);
+            const height = count === 0 ? 0 : Math.max(1, (19 * Math.log1p(count)) / top);
             bars[index].setAttribute("y", `${20 - height}`);
             bars[index].setAttribute("height", `${height}`);
         });
@@ -52,9 +63,14 @@ export function columns() {
 /** A table; `numbers` names the columns that are numbers, from 0 on. */
 export function table(name, heads, numbers) {
     const body = make("tbody");
-    const cells = heads.map((text, index) => make("th", { scope: "col", class: numbers.includes(index) ? "number" : "", text }));
-    const node = make("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": name },
-        make("table", { class: "grid", "aria-label": name }, make("thead", {}, make("tr", {}, ...cells)), body));
+    const cells = heads.map((text, index) =>
+        make("th", { scope: "col", class: numbers.includes(index) ? "number" : "", text }),
+    );
+    const node = make(
+        "div",
+        { class: "grid-frame", tabindex: "0", role: "region", "aria-label": name },
+        make("table", { class: "grid", "aria-label": name }, make("thead", {}, make("tr", {}, ...cells)), body),
+    );
     return { node, body };
 }
 

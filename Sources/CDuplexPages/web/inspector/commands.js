@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands, each with its form, messages to the app, and what has run.
 
+import { answerNodes } from "./answers.js";
 import { get, post } from "./api.js";
 import { arrange, make } from "./dom.js";
 import { field } from "./fields.js";
@@ -8,7 +10,6 @@ import { clock, duration } from "./format.js";
 import { button } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
-import { answerNodes } from "./answers.js";
 
 let lastField = 0;
 
@@ -23,9 +24,14 @@ function commandForm(command, page) {
     });
     const run = make("button", { type: "submit", class: "primary", disabled: !page.allows, text: "Run" });
     run.setAttribute("aria-label", `Run ${visible(command.name)}`);
-    const form = make("form", { class: "pane command", "data-command": command.name },
-        foreign("h3", command.name), command.detail ? foreign("p", command.detail, { class: "soft" }) : "",
-        ...fields.map(({ node }) => node), make("div", { class: "tools" }, run));
+    const form = make(
+        "form",
+        { class: "pane command", "data-command": command.name },
+        foreign("h3", command.name),
+        command.detail ? foreign("p", command.detail, { class: "soft" }) : "",
+        ...fields.map(({ node }) => node),
+        make("div", { class: "tools" }, run),
+    );
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         const texts = {};
@@ -41,8 +47,14 @@ function commandForm(command, page) {
 function messageForm(page) {
     const text = make("textarea", { id: "message-text", rows: "4", spellcheck: "false", "aria-label": "Message" });
     const send = make("button", { type: "submit", class: "primary", disabled: !page.allows, text: "Send" });
-    const form = make("form", { class: "pane command" }, make("h3", { text: "Message to the app" }),
-        make("p", { class: "soft", text: "Text or JSON, as the app takes it." }), text, make("div", { class: "tools" }, send));
+    const form = make(
+        "form",
+        { class: "pane command" },
+        make("h3", { text: "Message to the app" }),
+        make("p", { class: "soft", text: "Text or JSON, as the app takes it." }),
+        text,
+        make("div", { class: "tools" }, send),
+    );
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         page.run("commands/message", { text: text.value });
@@ -69,11 +81,22 @@ class Run {
         const given = run.arguments.map(([name, text]) => (run.message ? text : `${name}: ${text}`)).join(", ");
         this.answer = make("div", { class: "answer", id: `answer-${run.id}` });
         this.toggle.setAttribute("aria-controls", this.answer.id);
-        this.node = make("li", { class: "run pane", "data-run": run.id },
-            make("div", { class: "tools" }, make("strong", { text: visible(run.command) }),
-                foreign("span", given, { class: "given grow" }), this.state, this.time,
-                make("span", { class: "soft", text: clock(run.began) }), this.stop, this.toggle),
-            this.answer);
+        this.node = make(
+            "li",
+            { class: "run pane", "data-run": run.id },
+            make(
+                "div",
+                { class: "tools" },
+                make("strong", { text: visible(run.command) }),
+                foreign("span", given, { class: "given grow" }),
+                this.state,
+                this.time,
+                make("span", { class: "soft", text: clock(run.began) }),
+                this.stop,
+                this.toggle,
+            ),
+            this.answer,
+        );
         this.update(run);
     }
 
@@ -86,8 +109,10 @@ class Run {
         this.toggle.hidden = run.state !== "done";
         this.time.textContent = run.seconds === undefined ? "" : duration(run.seconds);
         if (run.state === "failed") this.answer.replaceChildren(foreign("p", run.error, { class: "fault" }));
-        else if (run.state === "stopped") this.answer.replaceChildren(make("p", { class: "soft", text: "It was stopped." }));
-        else if (run.state === "running") this.answer.replaceChildren(make("progress", { "aria-label": "It is running" }));
+        else if (run.state === "stopped")
+            this.answer.replaceChildren(make("p", { class: "soft", text: "It was stopped." }));
+        else if (run.state === "running")
+            this.answer.replaceChildren(make("progress", { "aria-label": "It is running" }));
         else if (!this.isShown) this.open(this.isOpen);
         if (hasEnded) say(`${run.command}: ${run.state}`, run.state === "failed" ? "danger" : "");
     }
@@ -117,14 +142,26 @@ class CommandsPage {
         for (const command of list.commands) this.forms.append(commandForm(command, this));
         if (list.messages) this.forms.append(messageForm(this));
         if (!this.forms.childElementCount) {
-            this.forms.append(make("p", { class: "soft", text: "The app has named no commands, and takes no messages." }));
+            this.forms.append(
+                make("p", { class: "soft", text: "The app has named no commands, and takes no messages." }),
+            );
         }
         this.list = make("ol", { class: "runs", id: "commands-runs", "aria-label": "What has run" });
         this.empty = make("p", { class: "soft", text: "Nothing has run yet." });
         const tools = make("div", { class: "tools" }, make("h3", { class: "grow", text: "What has run" }));
         if (!allows) tools.prepend(make("span", { class: "badge", text: "read-only" }));
-        else tools.append(button("trash", { text: "Forget", label: "Forget what has run", onclick: () => this.forget() }));
-        main.append(make("div", { class: "commands-layout" }, this.forms, make("section", { class: "history" }, tools, this.empty, this.list)));
+        else
+            tools.append(
+                button("trash", { text: "Forget", label: "Forget what has run", onclick: () => this.forget() }),
+            );
+        main.append(
+            make(
+                "div",
+                { class: "commands-layout" },
+                this.forms,
+                make("section", { class: "history" }, tools, this.empty, this.list),
+            ),
+        );
     }
 
     async run(path, wish) {
@@ -160,7 +197,10 @@ class CommandsPage {
             if (this.runs.has(run.id)) this.runs.get(run.id).update(run);
             else this.runs.set(run.id, new Run(this, run, this.mine.has(run.id) || run.state === "running"));
         }
-        arrange(this.list, runs.map((run) => this.runs.get(run.id).node));
+        arrange(
+            this.list,
+            runs.map((run) => this.runs.get(run.id).node),
+        );
         this.empty.hidden = runs.length > 0;
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection: what is known of it, how it came about, what may be done with it, and its frames.
 
 import { get, post } from "./api.js";
@@ -25,14 +26,24 @@ function facts(entry) {
     add("Compression", entry.compression);
     add("Open for", duration(entry.age));
     if (entry.bytesIn !== undefined) {
-        add("Received", `${entry.messagesIn === undefined ? "" : `${count(entry.messagesIn)} messages, `}${bytes(entry.bytesIn)}`);
-        add("Sent", `${entry.messagesOut === undefined ? "" : `${count(entry.messagesOut)} messages, `}${bytes(entry.bytesOut)}`);
+        add(
+            "Received",
+            `${entry.messagesIn === undefined ? "" : `${count(entry.messagesIn)} messages, `}${bytes(entry.bytesIn)}`,
+        );
+        add(
+            "Sent",
+            `${entry.messagesOut === undefined ? "" : `${count(entry.messagesOut)} messages, `}${bytes(entry.bytesOut)}`,
+        );
     }
     add("To be sent", entry.queued === undefined ? null : bytes(entry.queued));
     add("Waiting for the app", entry.inbox);
     add("Dropped, as it was behind", entry.dropped);
-    add("Round trips", trips && `last ${duration(trips.last)}, least ${duration(trips.least)}, median `
-        + `${duration(trips.median)}, 99 % within ${duration(trips.p99)}, of ${count(trips.count)}`);
+    add(
+        "Round trips",
+        trips &&
+            `last ${duration(trips.last)}, least ${duration(trips.least)}, median ` +
+                `${duration(trips.median)}, 99 % within ${duration(trips.p99)}, of ${count(trips.count)}`,
+    );
     add("Note", entry.note);
     return list;
 }
@@ -56,45 +67,90 @@ function fromHex(text) {
 }
 
 function sendForm(id) {
-    const kind = make("select", { name: "kind", "aria-label": "Kind" },
-        make("option", { value: "text", text: "Text" }), make("option", { value: "binary", text: "Hex" }));
-    const text = make("input", { type: "text", name: "text", class: "grow mono", "aria-label": "Message", autocomplete: "off" });
-    return make("form", {
-        class: "tools send",
-        onsubmit: failing(async () => {
-            const wish = { id };
-            if (kind.value === "text") wish.text = text.value;
-            else wish.data = fromHex(text.value);
-            if (wish.data === null) throw new Error("Those aren't pairs of hexadecimal digits.");
-            await post("connections/send", wish);
-            text.value = "";
-        }),
-    }, kind, text, make("button", { type: "submit", class: "primary", text: "Send" }), make("button", {
-        type: "button", text: "Ping",
-        onclick: async () => {
-            try {
-                say(`The pong came after ${duration((await post("connections/ping", { id })).seconds)}.`);
-            } catch (error) {
-                say(error.message, "danger");
-            }
+    const kind = make(
+        "select",
+        { name: "kind", "aria-label": "Kind" },
+        make("option", { value: "text", text: "Text" }),
+        make("option", { value: "binary", text: "Hex" }),
+    );
+    const text = make("input", {
+        type: "text",
+        name: "text",
+        class: "grow mono",
+        "aria-label": "Message",
+        autocomplete: "off",
+    });
+    return make(
+        "form",
+        {
+            class: "tools send",
+            onsubmit: failing(async () => {
+                const wish = { id };
+                if (kind.value === "text") wish.text = text.value;
+                else wish.data = fromHex(text.value);
+                if (wish.data === null) throw new Error("Those aren't pairs of hexadecimal digits.");
+                await post("connections/send", wish);
+                text.value = "";
+            }),
         },
-    }));
+        kind,
+        text,
+        make("button", { type: "submit", class: "primary", text: "Send" }),
+        make("button", {
+            type: "button",
+            text: "Ping",
+            onclick: async () => {
+                try {
+                    say(`The pong came after ${duration((await post("connections/ping", { id })).seconds)}.`);
+                } catch (error) {
+                    say(error.message, "danger");
+                }
+            },
+        }),
+    );
 }
 
 function endForm(id, isWebSocket) {
-    const fields = isWebSocket ? [
-        make("input", { type: "number", name: "code", value: "1000", min: "1000", max: "4999", "aria-label": "Close code" }),
-        make("input", { type: "text", name: "reason", class: "grow", maxlength: "123", placeholder: "Reason", "aria-label": "Reason" }),
-    ] : [];
-    return make("form", {
-        class: "tools",
-        onsubmit: failing((form) => post("connections/close", {
-            id, ...isWebSocket ? { code: Number(form.get("code")), reason: form.get("reason") } : {},
-        })),
-    }, ...fields, make("button", { type: "submit", class: "danger", text: "Close" }), make("button", {
-        type: "button", class: "danger", text: "Reset",
-        onclick: () => post("connections/reset", { id }).catch((error) => say(error.message, "danger")),
-    }));
+    const fields = isWebSocket
+        ? [
+              make("input", {
+                  type: "number",
+                  name: "code",
+                  value: "1000",
+                  min: "1000",
+                  max: "4999",
+                  "aria-label": "Close code",
+              }),
+              make("input", {
+                  type: "text",
+                  name: "reason",
+                  class: "grow",
+                  maxlength: "123",
+                  placeholder: "Reason",
+                  "aria-label": "Reason",
+              }),
+          ]
+        : [];
+    return make(
+        "form",
+        {
+            class: "tools",
+            onsubmit: failing((form) =>
+                post("connections/close", {
+                    id,
+                    ...(isWebSocket ? { code: Number(form.get("code")), reason: form.get("reason") } : {}),
+                }),
+            ),
+        },
+        ...fields,
+        make("button", { type: "submit", class: "danger", text: "Close" }),
+        make("button", {
+            type: "button",
+            class: "danger",
+            text: "Reset",
+            onclick: () => post("connections/reset", { id }).catch((error) => say(error.message, "danger")),
+        }),
+    );
 }
 
 export function openConnection(place, id, allows) {
@@ -110,12 +166,15 @@ export function openConnection(place, id, allows) {
         kind = entry.kind;
         const isWebSocket = kind === "webSocket";
         if (isWebSocket) {
-            get("connections/one", { id }).then(({ timeline }) => {
-                if (timeline) course.append(waterfall(timeline));
-            }).catch(() => {});
+            get("connections/one", { id })
+                .then(({ timeline }) => {
+                    if (timeline) course.append(waterfall(timeline));
+                })
+                .catch(() => {});
             if (allows.has("sending")) actions.append(sendForm(id));
         }
-        if (allows.has("killing") && ["webSocket", "http", "events"].includes(kind)) actions.append(endForm(id, isWebSocket));
+        if (allows.has("killing") && ["webSocket", "http", "events"].includes(kind))
+            actions.append(endForm(id, isWebSocket));
         if (isWebSocket) {
             frames = showFrames(place, id, {
                 har: address("connections/har", { id }),

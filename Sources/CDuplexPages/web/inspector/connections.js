@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All connections of the process in a table; one of them opened beside it.
 
 import { openConnection } from "./connection.js";
@@ -8,7 +9,11 @@ import { button } from "./icons.js";
 import { watch } from "./live.js";
 
 const kinds = {
-    webSocket: "WebSocket", http: "HTTP", events: "Events", stream: "Stream", datagrams: "Datagrams",
+    webSocket: "WebSocket",
+    http: "HTTP",
+    events: "Events",
+    stream: "Stream",
+    datagrams: "Datagrams",
     reconnecting: "Reconnecting",
 };
 const columns = ["Connection", "Peer", "Route or URL", "Age", "In", "Out", "Rate", "Queued", "Round trip"];
@@ -49,7 +54,7 @@ export function spark(series) {
     svg.setAttribute("aria-hidden", "true");
     const line = document.createElementNS(namespace, "polyline");
     const first = points - series.length;
-    const text = series.map((rate, index) => `${first + index},${(19 - 18 * rate / most).toFixed(1)}`);
+    const text = series.map((rate, index) => `${first + index},${(19 - (18 * rate) / most).toFixed(1)}`);
     line.setAttribute("points", text.join(" "));
     svg.append(line);
     return svg;
@@ -57,11 +62,17 @@ export function spark(series) {
 
 function cells(row, rates) {
     const series = rates.of(row.id);
-    const traffic = (messages, size) => size === undefined ? "–"
-        : messages === undefined ? bytes(size) : `${count(messages)} · ${bytes(size)}`;
-    const name = make("td", {}, make("strong", { text: row.id }), " ",
-        make("span", { class: "badge", text: `${kinds[row.kind]}${row.client ? " client" : ""}` }), " ",
-        foreign("span", row.state, { class: "soft" }));
+    const traffic = (messages, size) =>
+        size === undefined ? "–" : messages === undefined ? bytes(size) : `${count(messages)} · ${bytes(size)}`;
+    const name = make(
+        "td",
+        {},
+        make("strong", { text: row.id }),
+        " ",
+        make("span", { class: "badge", text: `${kinds[row.kind]}${row.client ? " client" : ""}` }),
+        " ",
+        foreign("span", row.state, { class: "soft" }),
+    );
     for (const extra of [row.security, row.compression && "compressed"]) {
         if (extra) name.append(" ", foreign("span", extra, { class: "badge good" }));
     }
@@ -85,23 +96,41 @@ export async function open(main, { parameters, allows }) {
     let all = [];
     let opened = null;
     const filter = make("input", {
-        type: "search", class: "grow", "aria-label": "Filter connections", placeholder: "Filter", oninput: show,
+        type: "search",
+        class: "grow",
+        "aria-label": "Filter connections",
+        placeholder: "Filter",
+        oninput: show,
     });
     const summary = make("span", { class: "soft", role: "status" });
     const body = make("tbody");
-    const table = make("table", { class: "grid connections", "aria-labelledby": "part-title" },
-        make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))), body);
+    const table = make(
+        "table",
+        { class: "grid connections", "aria-labelledby": "part-title" },
+        make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))),
+        body,
+    );
     const detail = make("section", { class: "detail", "aria-label": "Connection", hidden: true });
-    main.append(make("div", { class: "tools" }, filter, summary),
-        make("div", { class: "grid-frame list" }, table), detail);
+    main.append(
+        make("div", { class: "tools" }, filter, summary),
+        make("div", { class: "grid-frame list" }, table),
+        detail,
+    );
 
     function row(entry) {
         let node = rows.get(entry.id);
         if (!node) {
-            const go = () => { location.hash = `connections?id=${encodeURIComponent(entry.id)}`; };
+            const go = () => {
+                location.hash = `connections?id=${encodeURIComponent(entry.id)}`;
+            };
             node = make("tr", {
-                class: "choice", tabindex: "0", "data-id": entry.id, onclick: go,
-                onkeydown: (event) => { if (event.key === "Enter") go(); },
+                class: "choice",
+                tabindex: "0",
+                "data-id": entry.id,
+                onclick: go,
+                onkeydown: (event) => {
+                    if (event.key === "Enter") go();
+                },
             });
             rows.set(entry.id, node);
         }
@@ -115,8 +144,10 @@ export async function open(main, { parameters, allows }) {
         const shown = all.filter((entry) => JSON.stringify(entry).toLowerCase().includes(text));
         arrange(body, shown.map(row));
         for (const id of rows.keys()) if (!all.some((entry) => entry.id === id)) rows.delete(id);
-        summary.textContent = shown.length === all.length ? `${count(all.length)} connections`
-            : `${count(shown.length)} of ${count(all.length)} connections`;
+        summary.textContent =
+            shown.length === all.length
+                ? `${count(all.length)} connections`
+                : `${count(shown.length)} of ${count(all.length)} connections`;
     }
 
     function change(wanted) {
@@ -128,21 +159,41 @@ export async function open(main, { parameters, allows }) {
         detail.replaceChildren();
         main.classList.toggle("with-detail", id !== null);
         if (id !== null) {
-            detail.append(button("close", {
-                label: "Close", class: "quiet close", onclick: () => { location.hash = "connections"; },
-            }));
+            detail.append(
+                button("close", {
+                    label: "Close",
+                    class: "quiet close",
+                    onclick: () => {
+                        location.hash = "connections";
+                    },
+                }),
+            );
             opened = { id, ...openConnection(detail, id, allows) };
             opened.update(all.find((entry) => entry.id === id));
         }
         show();
     }
 
-    const end = watch("connections", ([state]) => {
-        all = state.connections;
-        rates.note(all);
-        show();
-        opened?.update(all.find((entry) => entry.id === opened.id));
-    }, { onError: (text) => { summary.textContent = text; } });
+    const end = watch(
+        "connections",
+        ([state]) => {
+            all = state.connections;
+            rates.note(all);
+            show();
+            opened?.update(all.find((entry) => entry.id === opened.id));
+        },
+        {
+            onError: (text) => {
+                summary.textContent = text;
+            },
+        },
+    );
     change(parameters);
-    return { change, close() { end(); opened?.close(); } };
+    return {
+        change,
+        close() {
+            end();
+            opened?.close();
+        },
+    };
 }

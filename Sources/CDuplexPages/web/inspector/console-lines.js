@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of the console: which are wanted, and how they look.
 
 import { nodes, parse } from "./ansi.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The console: what the process writes and logs. 10,000 lines are kept here, of which 1,000 are drawn; more on demand.
 
 import { isWanted, levels, pattern, row } from "./console-lines.js";
@@ -27,11 +28,21 @@ export function open(main, { parameters }) {
     // MARK: The tools
 
     const field = make("input", {
-        type: "search", class: "grow", id: "console-text", "aria-label": "Text to look for", placeholder: "Filter",
-        autocomplete: "off", spellcheck: "false",
+        type: "search",
+        class: "grow",
+        id: "console-text",
+        "aria-label": "Text to look for",
+        placeholder: "Filter",
+        autocomplete: "off",
+        spellcheck: "false",
     });
-    const level = make("select", { id: "console-level", "aria-label": "Lowest level of the log" },
-        ...levels.map((name, index) => make("option", { value: name, text: index === 0 ? "All levels" : `${name} and up` })));
+    const level = make(
+        "select",
+        { id: "console-level", "aria-label": "Lowest level of the log" },
+        ...levels.map((name, index) =>
+            make("option", { value: name, text: index === 0 ? "All levels" : `${name} and up` }),
+        ),
+    );
     const boxes = Object.entries(names).map(([kind, text]) => {
         const box = make("input", { type: "checkbox", id: `console-${kind}`, value: kind });
         box.checked = true;
@@ -39,19 +50,42 @@ export function open(main, { parameters }) {
     });
     const pause = button("pause", { label: "Pause", id: "console-pause", "aria-pressed": "false" });
     const clear = button("trash", { label: "Clear this page", id: "console-clear" });
-    const download = make("a", {
-        class: "button", id: "console-download", download: "console.txt", "aria-label": "Download as text",
-        title: "Download as text", href: "#",
-    }, icon("download"));
+    const download = make(
+        "a",
+        {
+            class: "button",
+            id: "console-download",
+            download: "console.txt",
+            "aria-label": "Download as text",
+            title: "Download as text",
+            href: "#",
+        },
+        icon("download"),
+    );
     const status = make("span", { class: "soft console-status", id: "console-status" });
     const newest = make("button", { type: "button", id: "console-newest", class: "primary", hidden: true });
-    const earlier = make("button", { type: "button", id: "console-earlier", class: "quiet", text: "Show earlier lines", hidden: true });
+    const earlier = make("button", {
+        type: "button",
+        id: "console-earlier",
+        class: "quiet",
+        text: "Show earlier lines",
+        hidden: true,
+    });
     const list = make("div", { class: "lines", id: "console-lines" });
     // It isn't read out by itself: nobody could listen to that.
-    const frameNode = make("div", {
-        class: "grid-frame console-frame", id: "console-frame", tabindex: "0", role: "log", "aria-live": "off",
-        "aria-label": "Lines of the console",
-    }, earlier, list);
+    const frameNode = make(
+        "div",
+        {
+            class: "grid-frame console-frame",
+            id: "console-frame",
+            tabindex: "0",
+            role: "log",
+            "aria-live": "off",
+            "aria-label": "Lines of the console",
+        },
+        earlier,
+        list,
+    );
 
     // MARK: What is shown
 
@@ -199,7 +233,11 @@ export function open(main, { parameters }) {
     download.addEventListener("click", () => {
         const { level: lowest, text, kinds } = query();
         // Where both streams are one, they count as output.
-        download.href = address("console/history", { level: lowest, text, kinds: kinds?.replace("output", "output,both") });
+        download.href = address("console/history", {
+            level: lowest,
+            text,
+            kinds: kinds?.replace("output", "output,both"),
+        });
     });
     newest.addEventListener("click", () => {
         if (isPaused) setPaused(false);
@@ -215,15 +253,31 @@ export function open(main, { parameters }) {
         lastTop = top;
         if (isAtEnd && !wasAtEnd && !isPaused && waiting > 0) redraw();
     });
-    const sizes = new ResizeObserver(() => { if (!isHeld()) toEnd(); });
+    const sizes = new ResizeObserver(() => {
+        if (!isHeld()) toEnd();
+    });
     sizes.observe(list);
 
     main.append(
-        make("div", { class: "tools", role: "toolbar", "aria-label": "Console" },
-            field, level, ...boxes.map(({ label }) => label), pause, clear, download),
-        make("div", { class: "tools console-state" }, status, newest), frameNode);
+        make(
+            "div",
+            { class: "tools", role: "toolbar", "aria-label": "Console" },
+            field,
+            level,
+            ...boxes.map(({ label }) => label),
+            pause,
+            clear,
+            download,
+        ),
+        make("div", { class: "tools console-state" }, status, newest),
+        frameNode,
+    );
     change(parameters);
-    const end = watch("console", take, { onError: (text) => { status.textContent = text; } });
+    const end = watch("console", take, {
+        onError: (text) => {
+            status.textContent = text;
+        },
+    });
     return {
         change,
         close() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of databases: short in a grid, as a whole in a dialog.
 
 import { get } from "./api.js";
@@ -20,9 +21,11 @@ export function cellOf(cell, name, open) {
     }
     const line = visible(text.slice(0, short)).replaceAll(/[\r\n]+/gu, "⏎");
     const label = kind === "blob" ? `BLOB, ${bytes(size)}` : `${line}…`;
-    return make("td", { class: kind === "blob" ? "blob" : "text-cell" }, foreign("button", label, {
-        type: "button", class: "whole", title: visible(`Open ${name}`), onclick: open,
-    }));
+    return make(
+        "td",
+        { class: kind === "blob" ? "blob" : "text-cell" },
+        foreign("button", label, { type: "button", class: "whole", title: visible(`Open ${name}`), onclick: open }),
+    );
 }
 
 /** The value that a query names, in a dialog. */
@@ -35,24 +38,38 @@ export async function showCell(query, title) {
     }
     const { cell, image, shown } = answer;
     const dialog = make("dialog", { class: "cell-dialog", "aria-label": visible(title) });
-    const facts = cell === null ? "null" : cell.kind === "blob"
-        ? `BLOB, ${count(cell.size)} bytes${shown < cell.size ? `, the first ${count(shown)} of them shown` : ""}`
-        : cell.size === undefined ? cell.kind : `text, ${count(cell.size)} bytes, the beginning shown`;
+    const facts =
+        cell === null
+            ? "null"
+            : cell.kind === "blob"
+              ? `BLOB, ${count(cell.size)} bytes${shown < cell.size ? `, the first ${count(shown)} of them shown` : ""}`
+              : cell.size === undefined
+                ? cell.kind
+                : `text, ${count(cell.size)} bytes, the beginning shown`;
     dialog.append(
-        make("div", { class: "tools" }, foreign("h3", title, { class: "grow" }),
+        make(
+            "div",
+            { class: "tools" },
+            foreign("h3", title, { class: "grow" }),
             button("copy", { label: "Copy", onclick: () => copy(cell?.text ?? "") }),
             make("a", { class: "button", href: address("databases/value", query), download: "", text: "Download" }),
-            button("close", { label: "Close", onclick: () => dialog.close() })),
-        make("p", { class: "cell-facts", text: facts }));
+            button("close", { label: "Close", onclick: () => dialog.close() }),
+        ),
+        make("p", { class: "cell-facts", text: facts }),
+    );
     if (image) {
         const source = address("databases/value", { ...query, as: "image" });
         dialog.append(make("img", { class: "cell-image", src: source, alt: `A picture (${image})` }));
     }
     const text = cell === null ? "null" : cell.kind === "blob" ? dump(cell.text) : cell.text;
     const isBytes = cell?.kind === "blob";
-    dialog.append(foreign("pre", text, {
-        class: isBytes ? "text cell-text cell-dump" : "text cell-text", tabindex: "0", dir: isBytes ? "ltr" : "auto",
-    }));
+    dialog.append(
+        foreign("pre", text, {
+            class: isBytes ? "text cell-text cell-dump" : "text cell-text",
+            tabindex: "0",
+            dir: isBytes ? "ltr" : "auto",
+        }),
+    );
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
@@ -72,8 +89,10 @@ function dump(digits) {
     const lines = [];
     for (let at = 0; at < digits.length; at += 32) {
         const pairs = digits.slice(at, at + 32).match(/../gu);
-        const letters = pairs.map((pair) => Number.parseInt(pair, 16))
-            .map((byte) => byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ".").join("");
+        const letters = pairs
+            .map((pair) => Number.parseInt(pair, 16))
+            .map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "."))
+            .join("");
         lines.push(`${(at / 2).toString(16).padStart(8, "0")}  ${pairs.join(" ").padEnd(47)}  ${letters}`);
     }
     return lines.join("\n");

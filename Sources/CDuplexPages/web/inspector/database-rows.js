@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of a table: pages of them, in an order, those that a filter lets through.
 
 import { get } from "./api.js";
@@ -10,7 +11,12 @@ import { address } from "./server.js";
 
 const size = 100;
 const comparisons = {
-    contains: "contains", equals: "is", differs: "is not", less: "<", greater: ">", null: "is null",
+    contains: "contains",
+    equals: "is",
+    differs: "is not",
+    less: "<",
+    greater: ">",
+    null: "is null",
     filled: "is not null",
 };
 
@@ -29,22 +35,38 @@ class Rows {
     #order = {};
     #filter = {};
     #loading = null;
-    #column = make("select", { id: "filter-column", "aria-label": "Column of the filter" },
-        make("option", { value: "", text: "any column" }));
+    #column = make(
+        "select",
+        { id: "filter-column", "aria-label": "Column of the filter" },
+        make("option", { value: "", text: "any column" }),
+    );
     #comparison = make("select", { id: "filter-is", "aria-label": "Comparison of the filter" });
-    #value = make("input", { id: "filter-value", type: "search", class: "grow", placeholder: "Filter",
-        "aria-label": "Value of the filter" });
+    #value = make("input", {
+        id: "filter-value",
+        type: "search",
+        class: "grow",
+        placeholder: "Filter",
+        "aria-label": "Value of the filter",
+    });
     #status = make("span", { id: "rows-status", role: "status" });
     #back = button("back", { id: "rows-back", label: "Rows before these", onclick: () => this.#turn(-size) });
     #next = button("play", { id: "rows-next", label: "Rows behind these", onclick: () => this.#turn(size) });
-    #files = ["csv", "json"].map((format) => make("a", {
-        class: "button", id: `export-${format}`, download: "", text: format.toUpperCase(),
-        "aria-label": `Export as ${format.toUpperCase()}`,
-    }));
+    #files = ["csv", "json"].map((format) =>
+        make("a", {
+            class: "button",
+            id: `export-${format}`,
+            download: "",
+            text: format.toUpperCase(),
+            "aria-label": `Export as ${format.toUpperCase()}`,
+        }),
+    );
     #head = make("tr");
     #body = make("tbody", { id: "rows" });
-    #scroller = make("div", { class: "grid-frame", tabindex: "0", role: "region" },
-        make("table", { class: "grid cells", "aria-label": "Rows" }, make("thead", {}, this.#head), this.#body));
+    #scroller = make(
+        "div",
+        { class: "grid-frame", tabindex: "0", role: "region" },
+        make("table", { class: "grid cells", "aria-label": "Rows" }, make("thead", {}, this.#head), this.#body),
+    );
 
     constructor(place, database, table) {
         this.#database = database;
@@ -53,18 +75,33 @@ class Rows {
         for (const [value, text] of Object.entries(comparisons)) {
             this.#comparison.append(make("option", { value, text }));
         }
-        const filter = make("form", { class: "tools grow", role: "search", "aria-label": "Filter" },
-            this.#column, this.#comparison, this.#value, make("button", { id: "filter-apply", text: "Filter" }));
+        const filter = make(
+            "form",
+            { class: "tools grow", role: "search", "aria-label": "Filter" },
+            this.#column,
+            this.#comparison,
+            this.#value,
+            make("button", { id: "filter-apply", text: "Filter" }),
+        );
         filter.addEventListener("submit", (event) => {
             event.preventDefault();
             this.#apply();
         });
         // A field that is emptied, by its cross too, shows all rows again.
         this.#value.addEventListener("search", () => this.#value.value === "" && this.#apply());
-        place.append(make("div", { class: "tools" }, filter),
+        place.append(
+            make("div", { class: "tools" }, filter),
             this.#scroller,
-            make("div", { class: "tools pager" }, this.#back, this.#status, this.#next,
-                make("span", { class: "grow" }), ...this.#files));
+            make(
+                "div",
+                { class: "tools pager" },
+                this.#back,
+                this.#status,
+                this.#next,
+                make("span", { class: "grow" }),
+                ...this.#files,
+            ),
+        );
     }
 
     close() {
@@ -75,7 +112,8 @@ class Rows {
         const comparison = this.#comparison.value;
         const isNeeded = this.#value.value !== "" || comparison === "null" || comparison === "filled";
         this.#filter = isNeeded
-            ? { is: comparison, value: this.#value.value, column: this.#column.value || undefined } : {};
+            ? { is: comparison, value: this.#value.value, column: this.#column.value || undefined }
+            : {};
         this.#offset = 0;
         this.load();
     }
@@ -118,14 +156,19 @@ class Rows {
         this.#shape = table;
         const hasNumber = table.rowid !== undefined;
         const chosen = this.#column.value;
-        arrange(this.#column, [this.#column.firstElementChild, ...table.columns.map(({ name }) =>
-            make("option", { value: name, text: visible(name) }))]);
+        arrange(this.#column, [
+            this.#column.firstElementChild,
+            ...table.columns.map(({ name }) => make("option", { value: name, text: visible(name) })),
+        ]);
         this.#column.value = chosen;
         const names = result.columns.slice(hasNumber ? 1 : 0);
         const heads = names.map((name) => this.#headOf(name));
         if (this.#showsNumber) heads.unshift(foreign("th", table.rowid, { class: "rowid", scope: "col" }));
         arrange(this.#head, heads);
-        arrange(this.#body, result.rows.map((row, index) => this.#row(row, index, names, hasNumber)));
+        arrange(
+            this.#body,
+            result.rows.map((row, index) => this.#row(row, index, names, hasNumber)),
+        );
         const { length } = result.rows;
         const range = length === 0 ? "no rows" : `${count(this.#offset + 1)}–${count(this.#offset + length)}`;
         this.#status.textContent = `${range} · ${duration(result.seconds)}`;
@@ -147,19 +190,36 @@ class Rows {
         const column = this.#shape.columns.find((one) => one.name === name);
         const isSorted = this.#order.sort === name;
         const sorting = !isSorted ? "none" : this.#order.descending ? "descending" : "ascending";
-        const facts = column ? [column.type, column.key > 0 ? "primary key" : "", column.isRequired ? "not null" : ""]
-            .filter(Boolean).join(", ") : "";
+        const facts = column
+            ? [column.type, column.key > 0 ? "primary key" : "", column.isRequired ? "not null" : ""]
+                  .filter(Boolean)
+                  .join(", ")
+            : "";
         const sign = { none: "", ascending: " ▲", descending: " ▼" }[sorting];
-        return make("th", { scope: "col", "aria-sort": sorting, title: visible(facts) },
-            make("button", { type: "button", class: "head", onclick: () => this.#sort(name), disabled: !column },
-                foreign("span", name), make("span", { "aria-hidden": "true", text: sign })));
+        return make(
+            "th",
+            { scope: "col", "aria-sort": sorting, title: visible(facts) },
+            make(
+                "button",
+                { type: "button", class: "head", onclick: () => this.#sort(name), disabled: !column },
+                foreign("span", name),
+                make("span", { "aria-hidden": "true", text: sign }),
+            ),
+        );
     }
 
     #row(row, index, names, hasNumber) {
         const number = hasNumber ? row[0]?.text : undefined;
-        const cells = row.slice(hasNumber ? 1 : 0).map((cell, column) => cellOf(cell, names[column], () => showCell({
-            ...this.#selection, row: this.#offset + index, index: column, rowid: number,
-        }, `${names[column]}, row ${number ?? this.#offset + index + 1}`)));
+        const cells = row
+            .slice(hasNumber ? 1 : 0)
+            .map((cell, column) =>
+                cellOf(cell, names[column], () =>
+                    showCell(
+                        { ...this.#selection, row: this.#offset + index, index: column, rowid: number },
+                        `${names[column]}, row ${number ?? this.#offset + index + 1}`,
+                    ),
+                ),
+            );
         if (this.#showsNumber) cells.unshift(foreign("td", number ?? "", { class: "rowid number" }));
         return make("tr", {}, ...cells);
     }

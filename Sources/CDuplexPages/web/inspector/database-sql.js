@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQL: statements, what they give, how SQLite goes about them, and those of before.
 
 import { post } from "./api.js";
@@ -22,8 +23,14 @@ class Editor {
     #changed;
     #last = null;
     #running = null;
-    #text = make("textarea", { id: "sql", rows: "5", spellcheck: "false", autocapitalize: "off",
-        "aria-label": "SQL", placeholder: "SELECT …" });
+    #text = make("textarea", {
+        id: "sql",
+        rows: "5",
+        spellcheck: "false",
+        autocapitalize: "off",
+        "aria-label": "SQL",
+        placeholder: "SELECT …",
+    });
     #history = make("select", { id: "sql-history", "aria-label": "Statements of before" });
     #stop = button("close", { id: "sql-stop", text: "Stop", hidden: true, onclick: () => this.close() });
     #writes = make("input", { type: "checkbox", id: "sql-writes" });
@@ -48,13 +55,19 @@ class Editor {
             this.#text.focus();
         });
         this.#listHistory();
-        const tools = make("div", { class: "tools" },
+        const tools = make(
+            "div",
+            { class: "tools" },
             button("play", { id: "sql-run", text: "Run", title: "Run (Ctrl+Enter)", onclick: () => this.#run({}) }),
             make("button", { type: "button", id: "sql-plan", text: "Plan", onclick: () => this.#run({ plan: true }) }),
-            this.#stop, this.#history);
+            this.#stop,
+            this.#history,
+        );
         if (mayWrite) {
-            tools.append(make("label", {}, this.#writes, " May change something"),
-                make("label", { title: "The app's own changes wait meanwhile." }, this.#long, " for longer than 25 ms"));
+            tools.append(
+                make("label", {}, this.#writes, " May change something"),
+                make("label", { title: "The app's own changes wait meanwhile." }, this.#long, " for longer than 25 ms"),
+            );
         }
         place.append(this.#text, tools, this.#status, this.#results);
     }
@@ -64,15 +77,18 @@ class Editor {
     }
 
     #listHistory() {
-        const options = recall(keptAs, []).map((text, index) => make("option", {
-            value: `${index}`, text: visible(text.replaceAll(/\s+/gu, " ").slice(0, 80)),
-        }));
+        const options = recall(keptAs, []).map((text, index) =>
+            make("option", { value: `${index}`, text: visible(text.replaceAll(/\s+/gu, " ").slice(0, 80)) }),
+        );
         arrange(this.#history, [make("option", { value: "", text: "History" }), ...options]);
     }
 
     #remember(sql) {
         const others = recall(keptAs, []).filter((one) => one !== sql);
-        keep(keptAs, [sql, ...others].slice(0, kept).filter((one) => one.length <= 10_000));
+        keep(
+            keptAs,
+            [sql, ...others].slice(0, kept).filter((one) => one.length <= 10_000),
+        );
         this.#listHistory();
     }
 
@@ -97,8 +113,12 @@ class Editor {
             const changes = results.reduce((sum, one) => sum + one.changes, 0);
             const time = duration(results.reduce((sum, one) => sum + one.seconds, 0));
             this.#status.textContent = isWriting
-                ? `done, ${count(changes)} ${changes === 1 ? "row" : "rows"} changed · ${time}` : `done · ${time}`;
-            arrange(this.#results, results.map((one, index) => this.#result(one, sql, index, results.length, { isWriting, plan })));
+                ? `done, ${count(changes)} ${changes === 1 ? "row" : "rows"} changed · ${time}`
+                : `done · ${time}`;
+            arrange(
+                this.#results,
+                results.map((one, index) => this.#result(one, sql, index, results.length, { isWriting, plan })),
+            );
             if (isWriting) await this.#changed();
         } catch (error) {
             if (control === this.#running) {
@@ -118,20 +138,44 @@ class Editor {
         if (plan) return make("section", { class: "pane", "aria-label": "Plan" }, head, plans(rows));
         if (columns.length === 0) return make("section", { class: "pane", "aria-label": "Result" }, head);
         if (!isWriting && total === 1) {
-            head.append(...["csv", "json"].map((format) => make("a", {
-                class: "button", download: "", text: format.toUpperCase(),
-                href: address("databases/export", { database: this.#database, sql, format }),
-            })));
+            head.append(
+                ...["csv", "json"].map((format) =>
+                    make("a", {
+                        class: "button",
+                        download: "",
+                        text: format.toUpperCase(),
+                        href: address("databases/export", { database: this.#database, sql, format }),
+                    }),
+                ),
+            );
         }
-        const open = (row, index) => isWriting ? () => {} : () => showCell(
-            { database: this.#database, sql, result: number, row, index }, `${columns[index]}, row ${row + 1}`);
-        const body = rows.map((row, at) => make("tr", {},
-            ...row.map((cell, column) => cellOf(cell, columns[column], open(at, column)))));
-        const grid = make("table", { class: "grid cells", "aria-label": "Result" },
+        const open = (row, index) =>
+            isWriting
+                ? () => {}
+                : () =>
+                      showCell(
+                          { database: this.#database, sql, result: number, row, index },
+                          `${columns[index]}, row ${row + 1}`,
+                      );
+        const body = rows.map((row, at) =>
+            make("tr", {}, ...row.map((cell, column) => cellOf(cell, columns[column], open(at, column)))),
+        );
+        const grid = make(
+            "table",
+            { class: "grid cells", "aria-label": "Result" },
             make("thead", {}, make("tr", {}, ...columns.map((name) => foreign("th", name, { scope: "col" })))),
-            make("tbody", {}, ...body));
-        const section = make("section", { class: "pane", "aria-label": "Result" }, head,
-            make("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": "Rows of the result" }, grid));
+            make("tbody", {}, ...body),
+        );
+        const section = make(
+            "section",
+            { class: "pane", "aria-label": "Result" },
+            head,
+            make(
+                "div",
+                { class: "grid-frame", tabindex: "0", role: "region", "aria-label": "Rows of the result" },
+                grid,
+            ),
+        );
         if (isCut) section.append(make("p", { class: "lost-items", text: "There are more rows: an export has them." }));
         return section;
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Databases: one is chosen, then a table of it, its schema, or SQL.
 
 import { get } from "./api.js";
@@ -33,15 +34,25 @@ class Databases {
 
     constructor(main, allows) {
         this.#allows = allows;
-        const tools = make("div", { class: "tools" }, this.#choice, this.#tabs, this.#copy,
-            button("again", { id: "refresh", label: "Refresh", onclick: () => this.#refresh() }));
+        const tools = make(
+            "div",
+            { class: "tools" },
+            this.#choice,
+            this.#tabs,
+            this.#copy,
+            button("again", { id: "refresh", label: "Refresh", onclick: () => this.#refresh() }),
+        );
         const side = make("nav", { class: "database-side", "aria-label": "Tables" }, this.#tables);
         main.append(tools, this.#facts, make("div", { class: "database-frame" }, side, this.#place));
         this.#choice.addEventListener("change", () => this.#go({ database: this.#choice.value }));
-        for (const [view, text] of [["rows", "Rows"], ["sql", "SQL"], ["schema", "Schema"]]) {
-            this.#tabs.append(make("button", {
-                type: "button", "data-view": view, text, onclick: () => this.#go({ view }),
-            }));
+        for (const [view, text] of [
+            ["rows", "Rows"],
+            ["sql", "SQL"],
+            ["schema", "Schema"],
+        ]) {
+            this.#tabs.append(
+                make("button", { type: "button", "data-view": view, text, onclick: () => this.#go({ view }) }),
+            );
         }
     }
 
@@ -57,9 +68,12 @@ class Databases {
 
     async #list() {
         this.#all = (await get("databases/list")).databases;
-        arrange(this.#choice, this.#all.map(({ id, size }) => make("option", {
-            value: id, text: visible(size === undefined ? id : `${id} (${bytes(size)})`),
-        })));
+        arrange(
+            this.#choice,
+            this.#all.map(({ id, size }) =>
+                make("option", { value: id, text: visible(size === undefined ? id : `${id} (${bytes(size)})`) }),
+            ),
+        );
     }
 
     /** Shows something else: what isn't said stays as it is. */
@@ -108,7 +122,10 @@ class Databases {
         const { database, view } = this.#shown;
         const tables = this.#schema.objects.filter(({ kind }) => kind === "table" || kind === "view");
         const table = this.#shown.table ?? tables.find(({ name }) => !name.startsWith("sqlite_"))?.name;
-        arrange(this.#tables, tables.map((one) => this.#entry(one, view === "rows" && one.name === table)));
+        arrange(
+            this.#tables,
+            tables.map((one) => this.#entry(one, view === "rows" && one.name === table)),
+        );
         this.#place.replaceChildren();
         if (view === "sql") this.#view = openSQL(this.#place, database, this.#allows, () => this.#changed());
         else if (view === "schema") this.#view = showSchema(this.#place, this.#schema);
@@ -119,11 +136,21 @@ class Databases {
     #entry({ name, kind, count: number }, isShown) {
         const { countLimit } = this.#schema;
         const counted = number === undefined ? "" : number > countLimit ? `${count(countLimit)}+` : count(number);
-        return make("li", {}, make("button", {
-            type: "button", class: `table-choice ${kind}`, "aria-current": isShown ? "true" : false,
-            onclick: () => this.#go({ table: name, view: "rows" }),
-        }, foreign("span", name, { class: "table-name" }),
-        make("span", { class: "table-count", text: kind === "view" ? `view ${counted}` : counted })));
+        return make(
+            "li",
+            {},
+            make(
+                "button",
+                {
+                    type: "button",
+                    class: `table-choice ${kind}`,
+                    "aria-current": isShown ? "true" : false,
+                    onclick: () => this.#go({ table: name, view: "rows" }),
+                },
+                foreign("span", name, { class: "table-name" }),
+                make("span", { class: "table-count", text: kind === "view" ? `view ${counted}` : counted }),
+            ),
+        );
     }
 
     async #refresh() {
@@ -142,7 +169,10 @@ class Databases {
     async #changed() {
         await this.#load(this.#shown.database);
         const tables = this.#schema.objects.filter(({ kind }) => kind === "table" || kind === "view");
-        arrange(this.#tables, tables.map((one) => this.#entry(one, false)));
+        arrange(
+            this.#tables,
+            tables.map((one) => this.#entry(one, false)),
+        );
     }
 
     #tell(text) {
@@ -158,10 +188,17 @@ function showSchema(place, { objects, isCut }) {
     for (const [kind, title] of Object.entries(titles)) {
         const some = objects.filter((one) => one.kind === kind);
         if (some.length === 0) continue;
-        scroller.append(make("h3", { text: `${title} (${count(some.length)})` }), ...some.map((one) =>
-            make("details", {}, foreign("summary", one.table && one.table !== one.name
-                ? `${one.name} of ${one.table}` : one.name),
-            foreign("pre", one.sql ?? "Made by SQLite itself.", { class: "text" }))));
+        scroller.append(
+            make("h3", { text: `${title} (${count(some.length)})` }),
+            ...some.map((one) =>
+                make(
+                    "details",
+                    {},
+                    foreign("summary", one.table && one.table !== one.name ? `${one.name} of ${one.table}` : one.name),
+                    foreign("pre", one.sql ?? "Made by SQLite itself.", { class: "text" }),
+                ),
+            ),
+        );
     }
     if (isCut) scroller.append(make("p", { class: "lost-items", text: "There is more than can be shown." }));
     place.append(scroller);

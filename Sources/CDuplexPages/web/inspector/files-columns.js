@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder in columns: one for each level, the last one of the folder that is chosen. Arrows go up and down in a column,
 // and from column to column; letters go to the next name that begins so.
 
@@ -12,7 +13,7 @@ const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10, Home: -Inf
 const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 const parentOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
-const within = (path, name) => path === "" ? name : `${path}/${name}`;
+const within = (path, name) => (path === "" ? name : `${path}/${name}`);
 
 /** One level: the entries of a folder, of which one may be chosen. */
 class Column {
@@ -40,8 +41,10 @@ class Column {
 
     async load() {
         const { entries, isCut } = await get(`${this.owner.base}list`, { path: this.path });
-        this.entries = entries.sort((one, other) =>
-            Number(other.kind === "folder") - Number(one.kind === "folder") || order.compare(one.name, other.name));
+        this.entries = entries.sort(
+            (one, other) =>
+                Number(other.kind === "folder") - Number(one.kind === "folder") || order.compare(one.name, other.name),
+        );
         this.draw(isCut);
     }
 
@@ -49,15 +52,19 @@ class Column {
         const old = this.rows;
         this.rows = new Map(this.entries.map((entry) => [entry.name, old.get(entry.name) ?? this.row(entry)]));
         const rest = this.entries.length === 0 ? "Empty" : isCut ? "Only a part is shown." : "";
-        arrange(this.node, [...this.rows.values(), ...rest ? [make("p", { class: "soft", text: rest })] : []]);
+        arrange(this.node, [...this.rows.values(), ...(rest ? [make("p", { class: "soft", text: rest })] : [])]);
         this.mark();
     }
 
     row({ name, kind }) {
         const id = `entry-${++Column.last}`;
-        return make("div", { class: "entry", role: "option", id, "data-name": name, "aria-selected": "false" },
-            icon(kind === "folder" ? "folder" : "file"), foreign("span", name, { class: "label" }),
-            kind === "folder" ? make("span", { class: "soft", "aria-hidden": "true", text: "›" }) : "");
+        return make(
+            "div",
+            { class: "entry", role: "option", id, "data-name": name, "aria-selected": "false" },
+            icon(kind === "folder" ? "folder" : "file"),
+            foreign("span", name, { class: "label" }),
+            kind === "folder" ? make("span", { class: "soft", "aria-hidden": "true", text: "›" }) : "",
+        );
     }
 
     mark() {
@@ -130,7 +137,11 @@ export class FileColumns {
         const names = path === "" ? [] : path.split("/");
         const levels = names.map((name, index) => ({ path: names.slice(0, index).join("/"), name }));
         const columns = [...levels, { path, name: null }].map((level) => {
-            const column = new Column(this, level.path, level.path.slice(level.path.lastIndexOf("/") + 1) || this.#title);
+            const column = new Column(
+                this,
+                level.path,
+                level.path.slice(level.path.lastIndexOf("/") + 1) || this.#title,
+            );
             column.chosen = level.name;
             return column;
         });
@@ -147,7 +158,10 @@ export class FileColumns {
     }
 
     #draw() {
-        arrange(this.node, this.#columns.map(({ node }) => node));
+        arrange(
+            this.node,
+            this.#columns.map(({ node }) => node),
+        );
         this.#columns.at(-1)?.node.scrollIntoView({ block: "nearest", inline: "end" });
     }
 
@@ -197,8 +211,11 @@ export class FileColumns {
     #changed(path) {
         const column = this.#columns.find((one) => one.path === path);
         if (!column) return;
-        column.load().then(() => {
-            if (column.chosen !== null && !column.entry) column.choose(null);
-        }).catch(() => this.show(parentOf(path)));
+        column
+            .load()
+            .then(() => {
+                if (column.chosen !== null && !column.entry) column.choose(null);
+            })
+            .catch(() => this.show(parentOf(path)));
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folders: the uploader's page of the one that is chosen, in a frame, or its columns, and what is known of the file chosen
 // there. That page reports what is selected and opened by events of its window.
 
@@ -40,15 +41,24 @@ class Files {
 
     constructor(main, folders) {
         this.#folders = folders;
-        this.#choice.append(...folders.map((name, index) => make("option", { value: `${index}`, text: visible(name) })));
+        this.#choice.append(
+            ...folders.map((name, index) => make("option", { value: `${index}`, text: visible(name) })),
+        );
         this.#choice.addEventListener("change", () => this.#go({ folder: this.#choice.value, path: "" }));
-        for (const [view, text] of [["list", "List"], ["columns", "Columns"]]) {
-            this.#views.append(make("button", { type: "button", "data-view": view, text, onclick: () => this.#turnTo(view) }));
+        for (const [view, text] of [
+            ["list", "List"],
+            ["columns", "Columns"],
+        ]) {
+            this.#views.append(
+                make("button", { type: "button", "data-view": view, text, onclick: () => this.#turnTo(view) }),
+            );
         }
         this.#choice.hidden = folders.length < 2;
         this.#frame.addEventListener("load", () => this.#listen());
-        main.append(make("div", { class: "tools" }, this.#choice, this.#views),
-            make("div", { class: "files-parts" }, this.#place, this.#details));
+        main.append(
+            make("div", { class: "tools" }, this.#choice, this.#views),
+            make("div", { class: "files-parts" }, this.#place, this.#details),
+        );
         this.#clear();
     }
 
@@ -60,7 +70,12 @@ class Files {
     /** What the address says of the part, with some of it otherwise. */
     #wish(other) {
         const now = new URLSearchParams(location.hash.split("?")[1] ?? "");
-        const wish = { folder: now.get("folder") ?? "0", path: now.get("path") ?? "", view: now.get("view") ?? "list", ...other };
+        const wish = {
+            folder: now.get("folder") ?? "0",
+            path: now.get("path") ?? "",
+            view: now.get("view") ?? "list",
+            ...other,
+        };
         if (wish.view === "list") delete wish.view;
         return `#files?${new URLSearchParams(wish)}`;
     }
@@ -71,8 +86,10 @@ class Files {
 
     show(parameters) {
         this.#fragment = location.hash;
-        const folder = this.#folders[Number(parameters.get("folder") ?? 0)] === undefined
-            ? "0" : parameters.get("folder") ?? "0";
+        const folder =
+            this.#folders[Number(parameters.get("folder") ?? 0)] === undefined
+                ? "0"
+                : (parameters.get("folder") ?? "0");
         const path = parameters.get("path") ?? "";
         const view = parameters.get("view") === "columns" ? "columns" : "list";
         this.#choice.value = folder;
@@ -84,7 +101,7 @@ class Files {
 
     /** The other view is of the same folder. */
     #turnTo(view) {
-        this.#go({ view, ...this.#columns && { path: this.#columns.path } });
+        this.#go({ view, ...(this.#columns && { path: this.#columns.path }) });
     }
 
     #showColumns(folder, path) {
@@ -93,7 +110,9 @@ class Files {
         this.#clear();
         this.#columns = new FileColumns(folder, this.#folders[Number(folder)], {
             selected: (entries) => this.#selected(entries),
-            opened: (file) => { if (names.test(file)) this.#openDatabase(file); },
+            opened: (file) => {
+                if (names.test(file)) this.#openDatabase(file);
+            },
         });
         this.#frame.remove();
         this.#place.replaceChildren(this.#columns.node);
@@ -103,7 +122,8 @@ class Files {
     #showList(folder, path) {
         this.#frame.title = visible(`Files of ${this.#folders[Number(folder)]}`);
         const fragment = `#/${path.split("/").map(encodeURIComponent).join("/")}`;
-        if (this.#columns === null && this.#folder === folder && this.#frame.contentWindow?.location.hash === fragment) return;
+        if (this.#columns === null && this.#folder === folder && this.#frame.contentWindow?.location.hash === fragment)
+            return;
         this.#columns?.close();
         this.#columns = null;
         this.#clear();
@@ -127,14 +147,17 @@ class Files {
 
     #clear() {
         this.#turn += 1;
-        this.#details.replaceChildren(make("p", { class: "soft", text: "Select a file or folder to see its attributes." }));
+        this.#details.replaceChildren(
+            make("p", { class: "soft", text: "Select a file or folder to see its attributes." }),
+        );
     }
 
     async #selected(entries) {
         this.#keepPlace(entries);
         if (entries.length !== 1) {
             this.#clear();
-            if (entries.length > 1) this.#details.replaceChildren(make("p", { text: `${count(entries.length)} selected` }));
+            if (entries.length > 1)
+                this.#details.replaceChildren(make("p", { text: `${count(entries.length)} selected` }));
             return;
         }
         const turn = ++this.#turn;
@@ -172,27 +195,58 @@ class Files {
             ["Kind", facts.type ?? facts.kind],
             ["Size", facts.size === undefined ? undefined : `${bytes(facts.size)} (${count(facts.size)} bytes)`],
             ["Changed", facts.modified === undefined ? undefined : time(facts.modified)],
-            ["Mode", facts.mode], ["Owner", facts.owner], ["Group", facts.group],
-            ["Links", facts.links], ["Number", facts.number], ["Path", facts.path],
+            ["Mode", facts.mode],
+            ["Owner", facts.owner],
+            ["Group", facts.group],
+            ["Links", facts.links],
+            ["Number", facts.number],
+            ["Path", facts.path],
         ].filter(([, value]) => value !== undefined);
         const extended = facts.attributes ?? [];
-        this.#details.replaceChildren(foreign("h3", facts.name),
-            make("dl", { class: "facts" }, ...rows.flatMap(([name, value]) =>
-                [make("dt", { text: name }), foreign("dd", `${value}`)])));
+        this.#details.replaceChildren(
+            foreign("h3", facts.name),
+            make(
+                "dl",
+                { class: "facts" },
+                ...rows.flatMap(([name, value]) => [make("dt", { text: name }), foreign("dd", `${value}`)]),
+            ),
+        );
         if (extended.length > 0) {
-            this.#details.append(make("h4", { text: "Extended attributes" }), make("dl", { class: "facts" },
-                ...extended.flatMap((one) => [foreign("dt", one.name), foreign("dd", attribute(one), { class: "mono" })])));
+            this.#details.append(
+                make("h4", { text: "Extended attributes" }),
+                make(
+                    "dl",
+                    { class: "facts" },
+                    ...extended.flatMap((one) => [
+                        foreign("dt", one.name),
+                        foreign("dd", attribute(one), { class: "mono" }),
+                    ]),
+                ),
+            );
         }
         if (facts.kind === "file") {
             const query = { path: facts.path };
-            this.#details.append(make("div", { class: "tools" }, make("a", {
-                class: "button", download: "", text: "Download", href: address(`files/${this.#folder}/download`, query),
-            })));
+            this.#details.append(
+                make(
+                    "div",
+                    { class: "tools" },
+                    make("a", {
+                        class: "button",
+                        download: "",
+                        text: "Download",
+                        href: address(`files/${this.#folder}/download`, query),
+                    }),
+                ),
+            );
         }
         if (facts.database !== undefined) {
-            this.#details.lastElementChild.append(button("database", {
-                id: "open-database", text: "Open the database", onclick: () => this.#goDatabase(facts.database),
-            }));
+            this.#details.lastElementChild.append(
+                button("database", {
+                    id: "open-database",
+                    text: "Open the database",
+                    onclick: () => this.#goDatabase(facts.database),
+                }),
+            );
         }
     }
 

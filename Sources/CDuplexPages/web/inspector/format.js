@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers, times and sizes for people.
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB"];

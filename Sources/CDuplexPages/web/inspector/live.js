@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything live comes over one WebSocket. Each `watch` has a number; after a loss all are asked for again, from
 // where they were.
 

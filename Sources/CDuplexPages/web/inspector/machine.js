@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The process and the machine under it, each second. What the system doesn't tell is a dash, and not zero.
 
 import { get } from "./api.js";
@@ -55,15 +56,28 @@ function factList() {
 
 export function open(main) {
     let last = null;
-    const tiles = Object.fromEntries(Object.entries({
-        cpu: "Processor", memory: "Memory", allocator: "Allocated", descriptors: "Descriptors", threads: "Threads",
-        delay: "Loop delay",
-    }).map(([id, title]) => [id, tile(id, title)]));
+    const tiles = Object.fromEntries(
+        Object.entries({
+            cpu: "Processor",
+            memory: "Memory",
+            allocator: "Allocated",
+            descriptors: "Descriptors",
+            threads: "Threads",
+            delay: "Loop delay",
+        }).map(([id, title]) => [id, tile(id, title)]),
+    );
 
     // MARK: The parts
 
-    const loops = table("Event loops", ["Loop", "Half below", "99 % below", "99.9 % below", "Longest", "Last second", "Delays"], [1, 2, 3, 4, 5]);
-    const loopNote = make("p", { class: "soft", text: "How long a loop takes to come to what is new for it; measured while this page is open. Each column counts delays, from less than 0.1 ms to more than 300 ms." });
+    const loops = table(
+        "Event loops",
+        ["Loop", "Half below", "99 % below", "99.9 % below", "Longest", "Last second", "Delays"],
+        [1, 2, 3, 4, 5],
+    );
+    const loopNote = make("p", {
+        class: "soft",
+        text: "How long a loop takes to come to what is new for it; measured while this page is open. Each column counts delays, from less than 0.1 ms to more than 300 ms.",
+    });
     const threads = table("Threads", ["Thread", "Name", "State", "Processor", "Time"], [3, 4]);
     const threadNote = make("p", { class: "soft" });
     const interfaces = table("Network interfaces", ["Name", "State", "Addresses", "Received", "Sent"], [3, 4]);
@@ -87,7 +101,9 @@ export function open(main) {
 
     /** How much of a counter came in a second; null before there are two looks. */
     function rate(now, before, seconds) {
-        return typeof now === "number" && typeof before === "number" && seconds > 0 ? Math.max(0, now - before) / seconds : null;
+        return typeof now === "number" && typeof before === "number" && seconds > 0
+            ? Math.max(0, now - before) / seconds
+            : null;
     }
 
     function showTiles({ process, loops: all }, seconds) {
@@ -97,23 +113,42 @@ export function open(main) {
         const used = rate(total, before && before.user + before.system, seconds);
         tiles.cpu.show(known(used, percent), cpu ? `${duration(cpu.user)}, system ${duration(cpu.system)}` : "", used);
         tiles.memory.show(known(memory.resident, bytes), `${known(memory.peak, bytes)} at most`, memory.resident);
-        tiles.allocator.show(known(allocator?.used, bytes), allocator ? `${bytes(allocator.kept)} kept for later` : "", allocator?.used);
+        tiles.allocator.show(
+            known(allocator?.used, bytes),
+            allocator ? `${bytes(allocator.kept)} kept for later` : "",
+            allocator?.used,
+        );
         const limit = known(descriptors.limit, count);
         tiles.descriptors.show(known(descriptors.open, count), `of ${limit}`, descriptors.open);
         tiles.threads.show(known(process.threadCount, count), "", process.threadCount);
         const worst = Math.max(0, ...all.map((loop) => loop.worst));
-        tiles.delay.show(duration(worst), `longest of ${count(all.length)} ${all.length === 1 ? "loop" : "loops"}`, worst);
+        tiles.delay.show(
+            duration(worst),
+            `longest of ${count(all.length)} ${all.length === 1 ? "loop" : "loops"}`,
+            worst,
+        );
     }
 
     function showLoops(all) {
-        rows(loops.body, all.map((loop, index) => ({ ...loop, index })), (loop) => loop.index, {
-            make: () => [make("td"), ...Array.from({ length: 5 }, () => make("td", { class: "number" })), make("td", {}, columns().node)],
-            show(cells, loop) {
-                const times = [loop.p50, loop.p99, loop.p999, loop.max, loop.worst].map(duration);
-                [`${loop.index + 1}`, ...times].forEach((text, index) => { cells[index].textContent = text; });
-                cells[6].firstElementChild.show(loop.columns);
+        rows(
+            loops.body,
+            all.map((loop, index) => ({ ...loop, index })),
+            (loop) => loop.index,
+            {
+                make: () => [
+                    make("td"),
+                    ...Array.from({ length: 5 }, () => make("td", { class: "number" })),
+                    make("td", {}, columns().node),
+                ],
+                show(cells, loop) {
+                    const times = [loop.p50, loop.p99, loop.p999, loop.max, loop.worst].map(duration);
+                    [`${loop.index + 1}`, ...times].forEach((text, index) => {
+                        cells[index].textContent = text;
+                    });
+                    cells[6].firstElementChild.show(loop.columns);
+                },
             },
-        });
+        );
     }
 
     function showThreads({ threads: all, threadCount }, seconds) {
@@ -123,11 +158,24 @@ export function open(main) {
             make: () => ["", "", "", "number", "number"].map((name) => make("td", { class: name })),
             show(cells, thread) {
                 const share = rate(thread.cpu, before.get(thread.id), seconds);
-                const texts = [thread.id, visible(thread.name), states[thread.state] ?? thread.state, known(share, percent), duration(thread.cpu)];
-                texts.forEach((text, index) => { cells[index].textContent = text; });
+                const texts = [
+                    thread.id,
+                    visible(thread.name),
+                    states[thread.state] ?? thread.state,
+                    known(share, percent),
+                    duration(thread.cpu),
+                ];
+                texts.forEach((text, index) => {
+                    cells[index].textContent = text;
+                });
             },
         });
-        threadNote.textContent = all === null ? "This system doesn't tell." : some.length < threadCount ? `The ${some.length} busiest of ${count(threadCount)}.` : "";
+        threadNote.textContent =
+            all === null
+                ? "This system doesn't tell."
+                : some.length < threadCount
+                  ? `The ${some.length} busiest of ${count(threadCount)}.`
+                  : "";
     }
 
     function showNetwork(network, seconds) {
@@ -140,17 +188,33 @@ export function open(main) {
                     return known(now, bytes) + (speed > 0 ? ` (${bytes(speed)}/s)` : "");
                 };
                 const was = before.get(one.name);
-                const texts = [visible(one.name), one.up ? "up" : "down", one.addresses.join("\n"), moved(one.received, was?.received), moved(one.sent, was?.sent)];
-                texts.forEach((text, index) => { cells[index].textContent = text; });
+                const texts = [
+                    visible(one.name),
+                    one.up ? "up" : "down",
+                    one.addresses.join("\n"),
+                    moved(one.received, was?.received),
+                    moved(one.sent, was?.sent),
+                ];
+                texts.forEach((text, index) => {
+                    cells[index].textContent = text;
+                });
             },
         });
-        const none = network.watches ? "Nothing has changed since this page was opened." : "This system doesn't tell of changes.";
-        const nodes = network.changes.map(({ time, text }) => make("li", {}, make("time", { class: "soft", text: clock(time) }), " ", foreign("span", text)));
+        const none = network.watches
+            ? "Nothing has changed since this page was opened."
+            : "This system doesn't tell of changes.";
+        const nodes = network.changes.map(({ time, text }) =>
+            make("li", {}, make("time", { class: "soft", text: clock(time) }), " ", foreign("span", text)),
+        );
         changes.replaceChildren(...(nodes.length ? nodes : [make("li", { class: "soft", text: none })]));
     }
 
     function showKinds({ kinds: all }) {
-        kinds.replaceChildren(...Object.entries(all).map(([kind, number]) => make("span", { class: "badge", text: `${visible(kind)} ${count(number)}` })));
+        kinds.replaceChildren(
+            ...Object.entries(all).map(([kind, number]) =>
+                make("span", { class: "badge", text: `${visible(kind)} ${count(number)}` }),
+            ),
+        );
     }
 
     function showFacts({ process, machine, time }) {
@@ -185,11 +249,15 @@ export function open(main) {
     main.append(
         make("div", { class: "tiles" }, ...Object.values(tiles).map(({ node }) => node)),
         pane("Event loops", loops.node, loopNote),
-        make("div", { class: "halves" },
+        make(
+            "div",
+            { class: "halves" },
             pane("Open descriptors", kinds, list, listing),
-            pane("Process and machine", facts.node)),
+            pane("Process and machine", facts.node),
+        ),
         pane("Threads", threads.node, threadNote),
-        pane("Network", interfaces.node, make("h3", { text: "Changes" }), changes));
+        pane("Network", interfaces.node, make("h3", { text: "Changes" }), changes),
+    );
     const end = watch("machine", take);
     return {
         close() {
@@ -205,15 +273,36 @@ function listDescriptors(place, { descriptors, count: total }) {
         place.replaceChildren(make("p", { class: "soft", text: "This system doesn't tell." }));
         return;
     }
-    const field = make("input", { type: "search", id: "machine-find", placeholder: "Filter", "aria-label": "Filter the descriptors" });
+    const field = make("input", {
+        type: "search",
+        id: "machine-find",
+        placeholder: "Filter",
+        "aria-label": "Filter the descriptors",
+    });
     const found = table("Open descriptors", ["Number", "Kind", "What it is"], [0]);
     const note = make("p", { class: "soft" });
     const draw = () => {
         const text = field.value.toLowerCase();
-        const wanted = descriptors.filter(({ number, kind, target }) => `${number} ${kind} ${target}`.toLowerCase().includes(text));
-        found.body.replaceChildren(...wanted.slice(0, 500).map(({ number, kind, target }) => make("tr", {},
-            make("td", { class: "number", text: `${number}` }), make("td", { text: visible(kind) }), foreign("td", target))));
-        note.textContent = wanted.length > 500 ? `The first 500 of ${count(wanted.length)} are shown.` : `${count(wanted.length)} of ${count(total)}`;
+        const wanted = descriptors.filter(({ number, kind, target }) =>
+            `${number} ${kind} ${target}`.toLowerCase().includes(text),
+        );
+        found.body.replaceChildren(
+            ...wanted
+                .slice(0, 500)
+                .map(({ number, kind, target }) =>
+                    make(
+                        "tr",
+                        {},
+                        make("td", { class: "number", text: `${number}` }),
+                        make("td", { text: visible(kind) }),
+                        foreign("td", target),
+                    ),
+                ),
+        );
+        note.textContent =
+            wanted.length > 500
+                ? `The first 500 of ${count(wanted.length)} are shown.`
+                : `${count(wanted.length)} of ${count(total)}`;
     };
     field.addEventListener("input", draw);
     draw();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short notices: seen for some seconds, and read out.
 
 import { byId, make } from "./dom.js";

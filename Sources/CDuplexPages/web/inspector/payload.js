@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A payload for people: JSON folded, text, or bytes.
 
 import { make } from "./dom.js";
@@ -28,8 +29,12 @@ export function preview(frame) {
 export function folded(value, name, level = 0) {
     const label = name === undefined ? "" : `${visible(name)}: `;
     if (value === null || typeof value !== "object") {
-        return make("div", { class: `json ${value === null ? "null" : typeof value}` },
-            make("span", { class: "soft", text: label }), foreign("span", JSON.stringify(value)));
+        return make(
+            "div",
+            { class: `json ${value === null ? "null" : typeof value}` },
+            make("span", { class: "soft", text: label }),
+            foreign("span", JSON.stringify(value)),
+        );
     }
     const entries = Object.entries(value);
     const what = Array.isArray(value) ? `[${count(entries.length)}]` : `{${count(entries.length)}}`;
@@ -51,7 +56,9 @@ export function dump(array) {
     const lines = [];
     for (let start = 0; start < array.length; start += 16) {
         const part = array.subarray(start, start + 16);
-        const text = Array.from(part, (byte) => byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "·").join("");
+        const text = Array.from(part, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "·")).join(
+            "",
+        );
         lines.push(`${start.toString(16).padStart(6, "0")}  ${hex(part).padEnd(47)}  ${text}`);
     }
     return make("pre", { class: "text hex", text: lines.join("\n") });

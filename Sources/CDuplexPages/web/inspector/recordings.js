@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recordings: the process's own, and archives (HAR) that were chosen or dropped; the server reads and keeps them.
 
 import { get, post } from "./api.js";
@@ -16,7 +17,9 @@ const largest = 32 * 1024 * 1024;
 async function upload(file) {
     if (file.size > largest) throw new Problem(413, `“${file.name}” has more than ${bytes(largest)}.`);
     const answer = await fetch(address("recordings/import", { name: file.name }), {
-        method: "POST", body: file, headers: { accept: "application/json", "content-type": "application/json" },
+        method: "POST",
+        body: file,
+        headers: { accept: "application/json", "content-type": "application/json" },
     });
     const body = await answer.json().catch(() => ({}));
     if (!answer.ok) throw new Problem(answer.status, body.detail ?? `The app has answered with ${answer.status}.`);
@@ -24,7 +27,7 @@ async function upload(file) {
 }
 
 function link(recording, entry) {
-    const query = new URLSearchParams({ recording, ...entry && { entry } });
+    const query = new URLSearchParams({ recording, ...(entry && { entry }) });
     return `#recordings?${query}`;
 }
 
@@ -40,52 +43,118 @@ export async function open(main, { parameters, allows }) {
     let shownEntry = null;
     let turn = 0;
 
-    const chooser = make("input", { type: "file", accept: ".har,.json,application/json", hidden: true,
-        "aria-label": "An HTTP archive", onchange: () => take([...chooser.files]) });
-    const which = make("select", { "aria-label": "Recording", onchange: () => { location.hash = link(which.value); } });
+    const chooser = make("input", {
+        type: "file",
+        accept: ".har,.json,application/json",
+        hidden: true,
+        "aria-label": "An HTTP archive",
+        onchange: () => take([...chooser.files]),
+    });
+    const which = make("select", {
+        "aria-label": "Recording",
+        onchange: () => {
+            location.hash = link(which.value);
+        },
+    });
     const har = make("a", { class: "button", download: "", text: "HAR" });
     const pcapng = make("a", { class: "button", download: "", text: "pcapng" });
-    const forget = button("trash", { label: "Forget this recording", onclick: async () => {
-        await post("recordings/remove", { recording: Number(current) }).catch((error) => say(error.message, "danger"));
-        location.hash = "recordings";
-        await load(new URLSearchParams());
-    } });
-    const again = button("again", { label: "Look again", onclick: () => load(new URLSearchParams(location.hash.split("?")[1] ?? "")) });
-    const filter = make("input", { type: "search", class: "grow", placeholder: "Filter", "aria-label": "Filter", oninput: draw });
+    const forget = button("trash", {
+        label: "Forget this recording",
+        onclick: async () => {
+            await post("recordings/remove", { recording: Number(current) }).catch((error) =>
+                say(error.message, "danger"),
+            );
+            location.hash = "recordings";
+            await load(new URLSearchParams());
+        },
+    });
+    const again = button("again", {
+        label: "Look again",
+        onclick: () => load(new URLSearchParams(location.hash.split("?")[1] ?? "")),
+    });
+    const filter = make("input", {
+        type: "search",
+        class: "grow",
+        placeholder: "Filter",
+        "aria-label": "Filter",
+        oninput: draw,
+    });
     const state = make("p", { class: "soft", role: "status" });
     const body = make("tbody");
-    const list = make("div", { class: "grid-frame list" }, make("table", { class: "grid", "aria-label": "Entries" },
-        make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))), body));
+    const list = make(
+        "div",
+        { class: "grid-frame list" },
+        make(
+            "table",
+            { class: "grid", "aria-label": "Entries" },
+            make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))),
+            body,
+        ),
+    );
     const detail = make("section", { class: "detail", "aria-label": "Entry", hidden: true });
     const replay = make("section", { class: "replay", "aria-label": "Replay" });
     main.append(
-        make("div", { class: "tools" },
-            button("upload", { text: "Import HAR", onclick: () => chooser.click() }), chooser, which, again, forget, har, pcapng, filter),
-        state, list, detail, replay);
+        make(
+            "div",
+            { class: "tools" },
+            button("upload", { text: "Import HAR", onclick: () => chooser.click() }),
+            chooser,
+            which,
+            again,
+            forget,
+            har,
+            pcapng,
+            filter,
+        ),
+        state,
+        list,
+        detail,
+        replay,
+    );
 
     function row(entry) {
         const url = link(current, entry.id);
-        const node = make("tr", { class: "choice", tabindex: "0", "data-entry": entry.id,
-            "aria-selected": entry.id === shownEntry && "true",
-            onclick: () => { location.hash = url; },
-            onkeydown: (event) => { if (event.key === "Enter") location.hash = url; } },
-            make("td", { class: "number", text: clock(entry.began) }), foreign("td", entry.method), foreign("td", entry.url, { class: "mono" }),
+        const node = make(
+            "tr",
+            {
+                class: "choice",
+                tabindex: "0",
+                "data-entry": entry.id,
+                "aria-selected": entry.id === shownEntry && "true",
+                onclick: () => {
+                    location.hash = url;
+                },
+                onkeydown: (event) => {
+                    if (event.key === "Enter") location.hash = url;
+                },
+            },
+            make("td", { class: "number", text: clock(entry.began) }),
+            foreign("td", entry.method),
+            foreign("td", entry.url, { class: "mono" }),
             make("td", {}, make("span", { class: tone(entry.status), text: entry.status || "none" })),
-            make("td", { class: "number", text: entry.frames === undefined ? bytes(entry.size) : `${count(entry.frames)} frames` }),
-            make("td", { class: "number", text: duration(entry.total) }));
+            make("td", {
+                class: "number",
+                text: entry.frames === undefined ? bytes(entry.size) : `${count(entry.frames)} frames`,
+            }),
+            make("td", { class: "number", text: duration(entry.total) }),
+        );
         return node;
     }
 
     function draw() {
         const text = filter.value.toLowerCase();
-        const wanted = entries.filter((entry) => `${entry.method} ${entry.url} ${entry.status}`.toLowerCase().includes(text));
+        const wanted = entries.filter((entry) =>
+            `${entry.method} ${entry.url} ${entry.status}`.toLowerCase().includes(text),
+        );
         body.replaceChildren(...wanted.map(row));
         const recording = recordings.find((one) => `${one.id}` === current);
         const parts = [`${count(wanted.length)} of ${count(total)} entries`];
         if (recording?.skipped) parts.push(`${count(recording.skipped)} of the file couldn't be read`);
         if (total > entries.length) parts.push(`the first ${count(entries.length)} are listed`);
-        state.textContent = recordings.length === 0 ? "Nothing is recorded. Choose an HTTP archive (HAR), or drop one here."
-            : `${parts.join("; ")}.`;
+        state.textContent =
+            recordings.length === 0
+                ? "Nothing is recorded. Choose an HTTP archive (HAR), or drop one here."
+                : `${parts.join("; ")}.`;
     }
 
     async function load(wanted) {
@@ -93,13 +162,19 @@ export async function open(main, { parameters, allows }) {
         try {
             recordings = (await get("recordings/list")).recordings;
             const ids = recordings.map((one) => `${one.id}`);
-            const id = ids.includes(wanted.get("recording")) ? wanted.get("recording") : ids.at(-1) ?? null;
+            const id = ids.includes(wanted.get("recording")) ? wanted.get("recording") : (ids.at(-1) ?? null);
             const found = id === null ? { entries: [], total: 0 } : await get("recordings/entries", { recording: id });
             if (mine !== turn) return;
             ({ entries, total } = found);
             current = id;
-            which.replaceChildren(...recordings.map((one) => foreign("option",
-                `${one.name} (${count(one.requests + one.webSockets)})`, { value: one.id, selected: `${one.id}` === current })));
+            which.replaceChildren(
+                ...recordings.map((one) =>
+                    foreign("option", `${one.name} (${count(one.requests + one.webSockets)})`, {
+                        value: one.id,
+                        selected: `${one.id}` === current,
+                    }),
+                ),
+            );
             which.hidden = har.hidden = pcapng.hidden = current === null;
             forget.hidden = current === null || current === "0";
             if (current !== null) {
@@ -120,7 +195,15 @@ export async function open(main, { parameters, allows }) {
         main.classList.toggle("with-detail", entry !== null);
         detail.replaceChildren();
         if (entry === null) return;
-        detail.append(button("close", { label: "Close", class: "quiet close", onclick: () => { location.hash = link(current); } }));
+        detail.append(
+            button("close", {
+                label: "Close",
+                class: "quiet close",
+                onclick: () => {
+                    location.hash = link(current);
+                },
+            }),
+        );
         await showEntry(detail, current, entry);
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last requests, the newest first; one of them opened beside the list.
 
 import { get, post } from "./api.js";
@@ -29,8 +30,10 @@ function fieldTable(fields) {
 function bodyPart(title, body) {
     if (body.size === 0) return [];
     const known = body.text === undefined ? body.data !== "" : body.text !== "";
-    return [make("h4", { text: `${title}: ${bytes(body.size)}` }),
-        known ? payload(body) : make("p", { class: "soft", text: "It wasn't kept: it is a file, or went out coded." })];
+    return [
+        make("h4", { text: `${title}: ${bytes(body.size)}` }),
+        known ? payload(body) : make("p", { class: "soft", text: "It wasn't kept: it is a file, or went out coded." }),
+    ];
 }
 
 async function copy(text) {
@@ -43,8 +46,14 @@ async function copy(text) {
 }
 
 function times(exchange) {
-    const parts = [["handler", exchange.handler], ["sending", exchange.sending]];
-    return parts.filter(([, time]) => time !== undefined).map(([name, time]) => `${name} ${duration(time)}`).join(" · ");
+    const parts = [
+        ["handler", exchange.handler],
+        ["sending", exchange.sending],
+    ];
+    return parts
+        .filter(([, time]) => time !== undefined)
+        .map(([name, time]) => `${name} ${duration(time)}`)
+        .join(" · ");
 }
 
 async function detail(place, id, allows) {
@@ -52,30 +61,59 @@ async function detail(place, id, allows) {
     const command = make("pre", { class: "text", hidden: true });
     place.append(
         make("h3", {}, foreign("span", `${exchange.method} ${path(exchange.url)}`)),
-        make("div", { class: "tools" },
-            button("copy", { text: "Copy as curl", onclick: async () => {
-                const { command: text } = await get("requests/curl", { id });
-                command.textContent = text;
-                command.hidden = false;
-                await copy(text);
-            } }),
-            ...allows.has("replaying") ? [button("again", { text: "Repeat", onclick: async () => {
-                try {
-                    const answer = await post("requests/repeat", { id: Number(id) });
-                    say(`It was answered with ${answer.status}.`);
-                } catch (error) {
-                    say(error.message, "danger");
-                }
-            } })] : []),
+        make(
+            "div",
+            { class: "tools" },
+            button("copy", {
+                text: "Copy as curl",
+                onclick: async () => {
+                    const { command: text } = await get("requests/curl", { id });
+                    command.textContent = text;
+                    command.hidden = false;
+                    await copy(text);
+                },
+            }),
+            ...(allows.has("replaying")
+                ? [
+                      button("again", {
+                          text: "Repeat",
+                          onclick: async () => {
+                              try {
+                                  const answer = await post("requests/repeat", { id: Number(id) });
+                                  say(`It was answered with ${answer.status}.`);
+                              } catch (error) {
+                                  say(error.message, "danger");
+                              }
+                          },
+                      }),
+                  ]
+                : []),
+        ),
         command,
-        make("p", {}, make("span", { class: tone(exchange.status), text: `${exchange.status || "none"} ${exchange.reason}` }), " ",
-            make("span", { class: "soft", text: `${duration(exchange.total)} (${times(exchange)})` })),
+        make(
+            "p",
+            {},
+            make("span", { class: tone(exchange.status), text: `${exchange.status || "none"} ${exchange.reason}` }),
+            " ",
+            make("span", { class: "soft", text: `${duration(exchange.total)} (${times(exchange)})` }),
+        ),
         exchange.error ? foreign("p", exchange.error, { class: "notice" }) : "",
-        make("dl", { class: "facts" }, make("dt", { text: "Route" }), foreign("dd", exchange.route ?? "none"),
-            make("dt", { text: "URL" }), foreign("dd", exchange.url),
-            make("dt", { text: "Client" }), foreign("dd", exchange.peer ?? "–")),
-        make("h4", { text: "Request" }), fieldTable(exchange.requestFields), ...bodyPart("Its body", exchange.requestBody),
-        make("h4", { text: "Response" }), fieldTable(exchange.responseFields), ...bodyPart("Its body", exchange.responseBody),
+        make(
+            "dl",
+            { class: "facts" },
+            make("dt", { text: "Route" }),
+            foreign("dd", exchange.route ?? "none"),
+            make("dt", { text: "URL" }),
+            foreign("dd", exchange.url),
+            make("dt", { text: "Client" }),
+            foreign("dd", exchange.peer ?? "–"),
+        ),
+        make("h4", { text: "Request" }),
+        fieldTable(exchange.requestFields),
+        ...bodyPart("Its body", exchange.requestBody),
+        make("h4", { text: "Response" }),
+        fieldTable(exchange.responseFields),
+        ...bodyPart("Its body", exchange.responseBody),
     );
 }
 
@@ -86,27 +124,62 @@ export async function open(main, { parameters, allows }) {
     let waiting = [];
     let opened = null;
     let lost = 0;
-    const filter = make("input", { type: "search", class: "grow", placeholder: "Filter", "aria-label": "Filter requests", oninput: show });
-    const hold = button("pause", { label: "Pause", onclick: () => {
-        isHeld = !isHeld;
-        changeIcon(hold, isHeld ? "play" : "pause");
-        hold.setAttribute("aria-label", isHeld ? "Go on" : "Pause");
-        take([]);
-    } });
-    const clear = button("trash", { label: "Clear", onclick: () => { all = []; show(); } });
+    const filter = make("input", {
+        type: "search",
+        class: "grow",
+        placeholder: "Filter",
+        "aria-label": "Filter requests",
+        oninput: show,
+    });
+    const hold = button("pause", {
+        label: "Pause",
+        onclick: () => {
+            isHeld = !isHeld;
+            changeIcon(hold, isHeld ? "play" : "pause");
+            hold.setAttribute("aria-label", isHeld ? "Go on" : "Pause");
+            take([]);
+        },
+    });
+    const clear = button("trash", {
+        label: "Clear",
+        onclick: () => {
+            all = [];
+            show();
+        },
+    });
     const summary = make("span", { class: "soft", role: "status" });
     const body = make("tbody");
     const place = make("section", { class: "detail", "aria-label": "Request", hidden: true });
-    main.append(make("div", { class: "tools" }, hold, clear, filter, summary),
-        make("div", { class: "grid-frame list" }, make("table", { class: "grid", "aria-labelledby": "part-title" },
-            make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))), body)), place);
+    main.append(
+        make("div", { class: "tools" }, hold, clear, filter, summary),
+        make(
+            "div",
+            { class: "grid-frame list" },
+            make(
+                "table",
+                { class: "grid", "aria-labelledby": "part-title" },
+                make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))),
+                body,
+            ),
+        ),
+        place,
+    );
 
     function row(exchange) {
-        const go = () => { location.hash = `requests?id=${exchange.id}`; };
-        return make("tr", {
-            class: "choice", tabindex: "0", onclick: go, "aria-selected": String(String(exchange.id) === opened),
-            onkeydown: (event) => { if (event.key === "Enter") go(); },
-        },
+        const go = () => {
+            location.hash = `requests?id=${exchange.id}`;
+        };
+        return make(
+            "tr",
+            {
+                class: "choice",
+                tabindex: "0",
+                onclick: go,
+                "aria-selected": String(String(exchange.id) === opened),
+                onkeydown: (event) => {
+                    if (event.key === "Enter") go();
+                },
+            },
             make("td", { class: "number", text: clock(exchange.began) }),
             foreign("td", exchange.method),
             foreign("td", path(exchange.url), { class: "path" }),
@@ -114,15 +187,18 @@ export async function open(main, { parameters, allows }) {
             make("td", { class: "number", text: duration(exchange.total) }),
             make("td", { class: "number", text: bytes(exchange.received) }),
             make("td", { class: "number", text: bytes(exchange.sent) }),
-            foreign("td", exchange.peer ?? "–"));
+            foreign("td", exchange.peer ?? "–"),
+        );
     }
 
     function show() {
         const text = filter.value.trim().toLowerCase();
         const shown = all.filter((exchange) => JSON.stringify(exchange).toLowerCase().includes(text));
         body.replaceChildren(...shown.map(row));
-        summary.textContent = !isWatched ? "Requests are kept from now on …" : `${count(shown.length)} requests${isHeld ? `, ${count(waiting.length)} wait` : ""}`
-            + (lost ? `, ${count(lost)} weren't shown` : "");
+        summary.textContent = !isWatched
+            ? "Requests are kept from now on …"
+            : `${count(shown.length)} requests${isHeld ? `, ${count(waiting.length)} wait` : ""}` +
+              (lost ? `, ${count(lost)} weren't shown` : "");
     }
 
     function take(items) {
@@ -142,7 +218,15 @@ export async function open(main, { parameters, allows }) {
         main.classList.toggle("with-detail", id !== null);
         show();
         if (id === null) return;
-        place.append(button("close", { label: "Close", class: "quiet close", onclick: () => { location.hash = "requests"; } }));
+        place.append(
+            button("close", {
+                label: "Close",
+                class: "quiet close",
+                onclick: () => {
+                    location.hash = "requests";
+                },
+            }),
+        );
         try {
             await detail(place, id, allows);
         } catch (error) {
@@ -150,11 +234,19 @@ export async function open(main, { parameters, allows }) {
         }
     }
 
-    const end = watch("requests", (items, news) => {
-        lost += news.lost;
-        isWatched = true;
-        take(items);
-    }, { onError: (text) => { summary.textContent = text; } });
+    const end = watch(
+        "requests",
+        (items, news) => {
+            lost += news.lost;
+            isWatched = true;
+            take(items);
+        },
+        {
+            onError: (text) => {
+                summary.textContent = text;
+            },
+        },
+    );
     await change(parameters);
     return { change, close: end };
 }

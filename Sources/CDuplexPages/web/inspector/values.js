@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings and values: groups of rows, each of which becomes a field where the app allows that.
 
 import { get, post } from "./api.js";
@@ -47,13 +48,22 @@ class Row {
         this.value.replaceChildren(...parts);
         this.actions.replaceChildren();
         if (!item.editable || !this.page.allows) return;
-        this.actions.append(make("button", {
-            type: "button", text: "Edit", "aria-label": `Edit ${visible(item.name)}`, onclick: () => this.edit(),
-        }));
+        this.actions.append(
+            make("button", {
+                type: "button",
+                text: "Edit",
+                "aria-label": `Edit ${visible(item.name)}`,
+                onclick: () => this.edit(),
+            }),
+        );
         if (this.group.source === "defaults") {
-            this.actions.append(button("trash", {
-                label: `Remove ${visible(item.name)}`, class: "danger", onclick: () => this.remove(),
-            }));
+            this.actions.append(
+                button("trash", {
+                    label: `Remove ${visible(item.name)}`,
+                    class: "danger",
+                    onclick: () => this.remove(),
+                }),
+            );
         }
     }
 
@@ -62,11 +72,18 @@ class Row {
         const label = `New value of ${visible(item.name)}`;
         const input = field({ ...item, initial: item.secret ? "" : item.text, label, isLong: item.kind === "text" });
         this.note = make("p", { class: "fault", role: "status" });
-        const form = make("form", { class: "edit" }, input.node,
-            make("div", { class: "tools" },
+        const form = make(
+            "form",
+            { class: "edit" },
+            input.node,
+            make(
+                "div",
+                { class: "tools" },
                 make("button", { type: "submit", class: "primary", text: "Save" }),
-                make("button", { type: "button", text: "Cancel", onclick: () => this.leave() })),
-            this.note);
+                make("button", { type: "button", text: "Cancel", onclick: () => this.leave() }),
+            ),
+            this.note,
+        );
         form.addEventListener("submit", (event) => {
             event.preventDefault();
             this.save();
@@ -134,19 +151,32 @@ class Section {
         const title = foreign("h3", group.name);
         const head = make("div", { class: "tools" }, title, this.count);
         if (notes[group.source]) head.append(make("span", { class: "soft", text: notes[group.source] }));
-        const table = make("table", { class: "grid values", "aria-label": visible(group.name) },
+        const table = make(
+            "table",
+            { class: "grid values", "aria-label": visible(group.name) },
             make("colgroup", {}, make("col", { class: "names" }), make("col"), make("col", { class: "deeds" })),
-            make("thead", { class: "spoken" }, make("tr", {},
-                make("th", { scope: "col", text: "Name" }), make("th", { scope: "col", text: "Value" }),
-                make("th", { scope: "col", text: "Actions" }))),
-            this.body);
+            make(
+                "thead",
+                { class: "spoken" },
+                make(
+                    "tr",
+                    {},
+                    make("th", { scope: "col", text: "Name" }),
+                    make("th", { scope: "col", text: "Value" }),
+                    make("th", { scope: "col", text: "Actions" }),
+                ),
+            ),
+            this.body,
+        );
         this.frame = make("div", { class: "grid-frame" }, table);
         this.node = make("section", {}, head, this.frame, this.empty);
     }
 
     update(group, wanted) {
         this.group = group;
-        const found = group.items.filter((item) => !wanted || `${item.name}\n${item.text}`.toLowerCase().includes(wanted));
+        const found = group.items.filter(
+            (item) => !wanted || `${item.name}\n${item.text}`.toLowerCase().includes(wanted),
+        );
         const names = new Set(group.items.map((item) => item.name));
         for (const name of this.rows.keys()) if (!names.has(name)) this.rows.delete(name);
         const rows = group.items.map((item) => {
@@ -156,7 +186,10 @@ class Section {
             return [item, row];
         });
         const shown = new Set(found);
-        arrange(this.body, rows.filter(([item, row]) => shown.has(item) || row.editor).map(([, row]) => row.node));
+        arrange(
+            this.body,
+            rows.filter(([item, row]) => shown.has(item) || row.editor).map(([, row]) => row.node),
+        );
         this.count.textContent = wanted ? `${found.length} of ${group.items.length}` : `${group.items.length}`;
         this.frame.hidden = found.length === 0;
         this.empty.hidden = found.length > 0;
@@ -169,8 +202,12 @@ class ValuesPage {
         this.allows = allows;
         this.sections = new Map();
         this.search = make("input", {
-            type: "search", id: "values-search", class: "grow", placeholder: "Find by name or value",
-            "aria-label": "Find by name or value", oninput: () => this.draw(),
+            type: "search",
+            id: "values-search",
+            class: "grow",
+            placeholder: "Find by name or value",
+            "aria-label": "Find by name or value",
+            oninput: () => this.draw(),
         });
         const tools = make("div", { class: "tools" }, this.search);
         if (!allows) tools.append(make("span", { class: "badge", text: "read-only" }));

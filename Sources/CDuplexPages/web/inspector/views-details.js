@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The view that is chosen: its picture, its place, its properties.
 
 import { get } from "./api.js";
@@ -13,7 +14,12 @@ export class Details {
     constructor(scene) {
         this.scene = scene;
         this.turn = 0;
-        this.node = make("section", { class: "details", id: "views-details", "aria-label": "The chosen view", tabindex: "0" });
+        this.node = make("section", {
+            class: "details",
+            id: "views-details",
+            "aria-label": "The chosen view",
+            tabindex: "0",
+        });
         this.show(undefined);
     }
 
@@ -22,7 +28,9 @@ export class Details {
         if (!node) {
             this.close();
             this.key = undefined;
-            this.node.replaceChildren(make("p", { class: "soft", text: "Choose a view: in the drawing or in the tree." }));
+            this.node.replaceChildren(
+                make("p", { class: "soft", text: "Choose a view: in the drawing or in the tree." }),
+            );
             return;
         }
         const key = `${node.id} ${node.picture}`;
@@ -41,21 +49,35 @@ export class Details {
 
     facts(node) {
         const [x0, y0, x1, y1] = node.rect;
-        const rows = [["identity", node.id], ["frame", frame(node.local)], ["in the root", frame([x0, y0, x1 - x0, y1 - y0])],
-            ["layer", `${node.depth}`]];
+        const rows = [
+            ["identity", node.id],
+            ["frame", frame(node.local)],
+            ["in the root", frame([x0, y0, x1 - x0, y1 - y0])],
+            ["layer", `${node.depth}`],
+        ];
         if (node.isHidden) rows.push(["hidden", "yes"]);
         else if (node.isOff) rows.push(["hidden", "with what it is in"]);
         if (node.clips) rows.push(["clips", "yes"]);
         if (node.alpha !== 1) rows.push(["opaque", `${Math.round(node.alpha * 100)} %`]);
-        return make("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [make("dt", { text: name }), foreign("dd", value)]));
+        return make(
+            "dl",
+            { class: "facts" },
+            ...rows.flatMap(([name, value]) => [make("dt", { text: name }), foreign("dd", value)]),
+        );
     }
 
     makePicture(node) {
         if (node.picture === 0) return make("p", { class: "soft", text: "It has no picture." });
         // The last part only has the browser ask again.
-        const source = address("views/picture", { scene: this.scene, id: node.id, again: `${node.picture}.${this.age ?? 0}` });
+        const source = address("views/picture", {
+            scene: this.scene,
+            id: node.id,
+            again: `${node.picture}.${this.age ?? 0}`,
+        });
         const image = make("img", { class: "view-picture", src: source, alt: `Picture of ${visible(node.type)}` });
-        image.addEventListener("error", () => image.replaceWith(make("p", { class: "soft", text: "It has no picture now." })));
+        image.addEventListener("error", () =>
+            image.replaceWith(make("p", { class: "soft", text: "It has no picture now." })),
+        );
         return image;
     }
 
@@ -66,7 +88,9 @@ export class Details {
     }
 
     fill(properties) {
-        this.list.replaceChildren(...properties.flatMap(([name, value]) => [foreign("dt", name), foreign("dd", value)]));
+        this.list.replaceChildren(
+            ...properties.flatMap(([name, value]) => [foreign("dt", name), foreign("dd", value)]),
+        );
     }
 
     follow(id) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws views on a plain canvas, in two dimensions, where the browser has no WebGL.
 
 import { colour, project } from "./views-scene.js";
@@ -55,8 +56,17 @@ export class FlatDrawing {
         if (bitmap) {
             const [left, top, right, bottom] = node.rect;
             const [across, down] = [bitmap.width / (right - left), bitmap.height / (bottom - top)];
-            context.drawImage(bitmap, (rect[0] - left) * across, (rect[1] - top) * down, (rect[2] - rect[0]) * across,
-                (rect[3] - rect[1]) * down, x, y, x1 - x, y1 - y);
+            context.drawImage(
+                bitmap,
+                (rect[0] - left) * across,
+                (rect[1] - top) * down,
+                (rect[2] - rect[0]) * across,
+                (rect[3] - rect[1]) * down,
+                x,
+                y,
+                x1 - x,
+                y1 - y,
+            );
         } else if (!node.isOff) {
             context.fillStyle = css(colour(node.type, this.isDark));
             context.fillRect(x, y, x1 - x, y1 - y);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws all views in one call: four corners for each, with what is its own in a buffer. Not as instances of one
 // rectangle: renderers that are programs take each of those for a call of its own, and are half as fast or worse.
 //
@@ -70,7 +71,10 @@ void main() {
 
 function program(gl) {
     const made = gl.createProgram();
-    for (const [type, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+    for (const [type, source] of [
+        [gl.VERTEX_SHADER, vertex],
+        [gl.FRAGMENT_SHADER, fragment],
+    ]) {
         const shader = gl.createShader(type);
         gl.shaderSource(shader, source);
         gl.compileShader(shader);
@@ -113,7 +117,19 @@ export class Drawing {
         this.fine = isSlow ? 2 : 1;
         this.program = program(gl);
         this.uniforms = {};
-        for (const one of ["turned", "centre", "origin", "stage", "lens", "depths", "marks", "paper", "accent", "line", "thick"]) {
+        for (const one of [
+            "turned",
+            "centre",
+            "origin",
+            "stage",
+            "lens",
+            "depths",
+            "marks",
+            "paper",
+            "accent",
+            "line",
+            "thick",
+        ]) {
             this.uniforms[one] = gl.getUniformLocation(this.program, one);
         }
         this.buffer = gl.createBuffer();
@@ -165,7 +181,10 @@ export class Drawing {
         this.room = count;
         const corners = new Uint32Array(count * 6);
         for (let index = 0; index < count; index += 1) {
-            corners.set([0, 1, 2, 2, 1, 3].map((corner) => index * 4 + corner), index * 6);
+            corners.set(
+                [0, 1, 2, 2, 1, 3].map((corner) => index * 4 + corner),
+                index * 6,
+            );
         }
         this.gl.bufferData(this.gl.ELEMENT_ARRAY_BUFFER, corners, this.gl.STATIC_DRAW);
     }
@@ -180,7 +199,10 @@ export class Drawing {
     draw(view, marks, colours, isMoving) {
         const { gl, canvas, uniforms } = this;
         const ratio = Math.min(2, devicePixelRatio * (isMoving ? this.quality : this.fine));
-        const [width, height] = [Math.max(1, Math.round(view.width * ratio)), Math.max(1, Math.round(view.height * ratio))];
+        const [width, height] = [
+            Math.max(1, Math.round(view.width * ratio)),
+            Math.max(1, Math.round(view.height * ratio)),
+        ];
         if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
         gl.viewport(0, 0, width, height);
         gl.clearColor(...colours.paper, 1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of views, fetched a few at a time, in the order in which they are asked for; the first 400 of a tree.
 
 import { address } from "./server.js";
@@ -50,8 +51,14 @@ export class Pictures {
             if (answer.ok && age === this.age) {
                 const whole = await createImageBitmap(await answer.blob());
                 const factor = Math.min(1, longest / Math.max(whole.width, whole.height));
-                const [width, height] = [whole.width, whole.height].map((side) => Math.max(1, Math.round(side * factor)));
-                const bitmap = await createImageBitmap(whole, { resizeWidth: width, resizeHeight: height, resizeQuality: "medium" });
+                const [width, height] = [whole.width, whole.height].map((side) =>
+                    Math.max(1, Math.round(side * factor)),
+                );
+                const bitmap = await createImageBitmap(whole, {
+                    resizeWidth: width,
+                    resizeHeight: height,
+                    resizeQuality: "medium",
+                });
                 whole.close();
                 if (age === this.age) this.take(key, bitmap);
             }
@@ -65,7 +72,8 @@ export class Pictures {
 
     take(key, bitmap) {
         const { shelf } = this;
-        if (shelf.x + bitmap.width + 1 > atlasSize) Object.assign(shelf, { x: 0, y: shelf.y + shelf.height + 1, height: 0 });
+        if (shelf.x + bitmap.width + 1 > atlasSize)
+            Object.assign(shelf, { x: 0, y: shelf.y + shelf.height + 1, height: 0 });
         if (shelf.y + bitmap.height > atlasSize) return;
         this.known.set(key, { bitmap, x: shelf.x, y: shelf.y });
         this.onPicture(bitmap, shelf.x, shelf.y);
@@ -79,7 +87,7 @@ export class Pictures {
     }
 
     found(node) {
-        return node.picture === 0 ? null : this.known.get(`${node.picture} ${node.id}`) ?? null;
+        return node.picture === 0 ? null : (this.known.get(`${node.picture} ${node.id}`) ?? null);
     }
 
     bitmap(node) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tree of views: where each is, what of it is to be drawn, how it is projected, and what lies below the pointer.
 //
 // x goes to the right, y down, z towards the viewer. Views lie on planes, one for each depth of the tree; in two dimensions
@@ -6,7 +7,12 @@
 const noClip = [-1e9, -1e9, 1e9, 1e9];
 
 function cross(one, other) {
-    return [Math.max(one[0], other[0]), Math.max(one[1], other[1]), Math.min(one[2], other[2]), Math.min(one[3], other[3])];
+    return [
+        Math.max(one[0], other[0]),
+        Math.max(one[1], other[1]),
+        Math.min(one[2], other[2]),
+        Math.min(one[3], other[3]),
+    ];
 }
 
 export class Scene {
@@ -30,9 +36,21 @@ export class Scene {
         const rect = [left, top, left + width, top + height];
         const clip = !above ? noClip : above.clips ? cross(above.clip, above.rect) : above.clip;
         const node = {
-            index, parent, rect, clip, picture, type: types[type], id: this.ids[index], local: [x, y, width, height],
-            depth: above ? above.depth + 1 : 0, isHidden: (flags & 1) !== 0, clips: (flags & 2) !== 0, alpha,
-            isOff: (flags & 1) !== 0 || (above?.isOff ?? false), opacity: alpha * (above?.opacity ?? 1), children: [],
+            index,
+            parent,
+            rect,
+            clip,
+            picture,
+            type: types[type],
+            id: this.ids[index],
+            local: [x, y, width, height],
+            depth: above ? above.depth + 1 : 0,
+            isHidden: (flags & 1) !== 0,
+            clips: (flags & 2) !== 0,
+            alpha,
+            isOff: (flags & 1) !== 0 || (above?.isOff ?? false),
+            opacity: alpha * (above?.opacity ?? 1),
+            children: [],
         };
         above?.children.push(index);
         this.nodes.push(node);
@@ -41,7 +59,12 @@ export class Scene {
             const seen = cross(rect, clip);
             if (seen[2] > seen[0] && seen[3] > seen[1]) {
                 const all = this.bounds;
-                this.bounds = [Math.min(all[0], seen[0]), Math.min(all[1], seen[1]), Math.max(all[2], seen[2]), Math.max(all[3], seen[3])];
+                this.bounds = [
+                    Math.min(all[0], seen[0]),
+                    Math.min(all[1], seen[1]),
+                    Math.max(all[2], seen[2]),
+                    Math.max(all[3], seen[3]),
+                ];
             }
         }
     }
@@ -121,7 +144,11 @@ export class Camera {
             scale: fit * this.zoom,
             origin: [width / 2 + this.pan[0], height / 2 + this.pan[1]],
             centre: [(x0 + x1) / 2, (y0 + y1) / 2],
-            gap, radius, isFlat: this.isFlat, width, height,
+            gap,
+            radius,
+            isFlat: this.isFlat,
+            width,
+            height,
             count: Math.max(1, scene.count),
         };
     }

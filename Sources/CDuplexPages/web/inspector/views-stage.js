@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage: a canvas, what moves the camera, and when it is drawn, which is only where something has changed.
 
 import { make } from "./dom.js";
@@ -27,8 +28,11 @@ export class Stage {
         this.items = [];
         this.marks = {};
         this.canvas = make("canvas", {
-            id: "views-canvas", tabindex: "0", role: "img",
-            "aria-label": "Drawing of the views. Arrows turn it, with Shift they move it, plus and minus zoom, 0 resets.",
+            id: "views-canvas",
+            tabindex: "0",
+            role: "img",
+            "aria-label":
+                "Drawing of the views. Arrows turn it, with Shift they move it, plus and minus zoom, 0 resets.",
         });
         this.label = make("div", { class: "stage-label", hidden: true });
         this.node = make("div", { class: "stage", id: "views-stage" }, this.canvas, this.label);
@@ -105,7 +109,8 @@ export class Stage {
         if (passed <= 0 || passed > 250) return;
         this.pace = (this.pace ?? 16) * 0.85 + passed * 0.15;
         const { drawing } = this;
-        if (this.pace > 26 && drawing.quality > 0.5) [drawing.quality, this.pace] = [Math.max(0.5, drawing.quality - 0.125), 20];
+        if (this.pace > 26 && drawing.quality > 0.5)
+            [drawing.quality, this.pace] = [Math.max(0.5, drawing.quality - 0.125), 20];
     }
 
     /** Draws it once more, finely, once nothing moves any more. */
@@ -171,11 +176,15 @@ export class Stage {
         canvas.addEventListener("pointercancel", (event) => pointers.delete(event.pointerId));
         canvas.addEventListener("pointerleave", () => this.onHover(undefined));
         canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-        canvas.addEventListener("wheel", (event) => {
-            event.preventDefault();
-            const [x, y] = this.fromMiddle(event);
-            this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), x, y);
-        }, { passive: false });
+        canvas.addEventListener(
+            "wheel",
+            (event) => {
+                event.preventDefault();
+                const [x, y] = this.fromMiddle(event);
+                this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), x, y);
+            },
+            { passive: false },
+        );
         canvas.addEventListener("keydown", (event) => this.press(event));
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree of views as a list: only the rows in sight are elements, so that ten thousand views cost what fifty do.
 
 import { arrange, make } from "./dom.js";
@@ -15,7 +16,11 @@ export class TreeList {
         this.found = null;
         this.elements = new Map();
         this.space = make("div", { class: "tree-space", role: "presentation" });
-        this.node = make("div", { class: "tree", id: "views-tree", role: "tree", tabindex: "0", "aria-label": "Tree of views" }, this.space);
+        this.node = make(
+            "div",
+            { class: "tree", id: "views-tree", role: "tree", tabindex: "0", "aria-label": "Tree of views" },
+            this.space,
+        );
         this.node.addEventListener("scroll", () => this.draw());
         this.node.addEventListener("keydown", (event) => this.press(event));
         this.node.addEventListener("pointerleave", () => this.onHover(undefined));
@@ -62,7 +67,8 @@ export class TreeList {
             wanted = new Set();
             for (const node of nodes) {
                 if (!this.found.has(node.id)) continue;
-                for (let index = node.index; index >= 0 && !wanted.has(index); index = nodes[index].parent) wanted.add(index);
+                for (let index = node.index; index >= 0 && !wanted.has(index); index = nodes[index].parent)
+                    wanted.add(index);
             }
         }
         const rows = [];
@@ -84,43 +90,56 @@ export class TreeList {
         const first = Math.max(0, Math.floor(this.node.scrollTop / rowHeight) - 4);
         const last = Math.min(this.rows.length, first + Math.ceil(this.node.clientHeight / rowHeight) + 8);
         // Rows stay the elements that they are: one that a button of the mouse is down on can be clicked only then.
-    const shown = new Map();
-    this.rows.slice(first, last).forEach((index, place) => {
-        const row = this.elements.get(index) ?? this.makeRow(index);
-        this.fill(row, this.scene.nodes[index], first + place);
-        shown.set(index, row);
-    });
-    this.elements = shown;
-    arrange(this.space, [...shown.values()]);
+        const shown = new Map();
+        this.rows.slice(first, last).forEach((index, place) => {
+            const row = this.elements.get(index) ?? this.makeRow(index);
+            this.fill(row, this.scene.nodes[index], first + place);
+            shown.set(index, row);
+        });
+        this.elements = shown;
+        arrange(this.space, [...shown.values()]);
         const isThere = this.rows.indexOf(this.selected);
-        if (isThere >= first && isThere < last) this.node.setAttribute("aria-activedescendant", `view-${this.selected}`);
+        if (isThere >= first && isThere < last)
+            this.node.setAttribute("aria-activedescendant", `view-${this.selected}`);
         else this.node.removeAttribute("aria-activedescendant");
     }
 
     makeRow(index) {
-    return make("div", { role: "treeitem", id: `view-${index}`, class: "tree-row", "data-index": index },
-        make("span", { class: "twist", "aria-hidden": "true" }), make("span", { class: "type", dir: "auto" }),
-        make("span", { class: "soft", dir: "auto" }));
-}
+        return make(
+            "div",
+            { role: "treeitem", id: `view-${index}`, class: "tree-row", "data-index": index },
+            make("span", { class: "twist", "aria-hidden": "true" }),
+            make("span", { class: "type", dir: "auto" }),
+            make("span", { class: "soft", dir: "auto" }),
+        );
+    }
 
-fill(row, node, place) {
-    const isParent = node.children.length > 0;
-    const isOpen = this.found !== null || !this.collapsed.has(node.id);
-    const classes = { hovered: node.index === this.hovered, off: node.isOff, found: this.found?.has(node.id) ?? false };
-    for (const [name, isOn] of Object.entries(classes)) row.classList.toggle(name, isOn);
-    row.setAttribute("aria-level", node.depth + 1);
-    row.setAttribute("aria-selected", `${node.index === this.selected}`);
-    if (isParent) row.setAttribute("aria-expanded", `${isOpen}`);
-    else row.removeAttribute("aria-expanded");
-    row.style.insetBlockStart = `${place * rowHeight}px`;
-    row.style.paddingInlineStart = `${0.375 + Math.min(node.depth, 24) * 0.75}rem`;
-    const [twist, type, id] = row.children;
-    twist.classList.toggle("none", !isParent);
-    const texts = [[twist, isOpen ? "▾" : "▸"], [type, visible(node.type)], [id, visible(node.id)]];
-    for (const [part, text] of texts) if (part.textContent !== text) part.textContent = text;
-}
+    fill(row, node, place) {
+        const isParent = node.children.length > 0;
+        const isOpen = this.found !== null || !this.collapsed.has(node.id);
+        const classes = {
+            hovered: node.index === this.hovered,
+            off: node.isOff,
+            found: this.found?.has(node.id) ?? false,
+        };
+        for (const [name, isOn] of Object.entries(classes)) row.classList.toggle(name, isOn);
+        row.setAttribute("aria-level", node.depth + 1);
+        row.setAttribute("aria-selected", `${node.index === this.selected}`);
+        if (isParent) row.setAttribute("aria-expanded", `${isOpen}`);
+        else row.removeAttribute("aria-expanded");
+        row.style.insetBlockStart = `${place * rowHeight}px`;
+        row.style.paddingInlineStart = `${0.375 + Math.min(node.depth, 24) * 0.75}rem`;
+        const [twist, type, id] = row.children;
+        twist.classList.toggle("none", !isParent);
+        const texts = [
+            [twist, isOpen ? "▾" : "▸"],
+            [type, visible(node.type)],
+            [id, visible(node.id)],
+        ];
+        for (const [part, text] of texts) if (part.textContent !== text) part.textContent = text;
+    }
 
-toggle(index) {
+    toggle(index) {
         const { id } = this.scene.nodes[index];
         if (!this.collapsed.delete(id)) this.collapsed.add(id);
         this.arrange();
@@ -151,7 +170,8 @@ toggle(index) {
             ArrowUp: () => go(this.rows[Math.max(0, place - 1)]),
             Home: () => go(this.rows[0]),
             End: () => go(this.rows.at(-1)),
-            ArrowRight: () => node && (isOpen || node.children.length === 0 ? go(node.children[0]) : this.toggle(node.index)),
+            ArrowRight: () =>
+                node && (isOpen || node.children.length === 0 ? go(node.children[0]) : this.toggle(node.index)),
             ArrowLeft: () => node && (isOpen ? this.toggle(node.index) : go(node.parent)),
         };
         if (!keys[event.key]) return;

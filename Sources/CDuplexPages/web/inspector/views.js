@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exploded view: a drawing of the app's views in three dimensions, beside their tree and what is known of one of them.
 
 import { get } from "./api.js";
@@ -31,7 +32,8 @@ class ViewsPage {
         this.settings = { ...defaults, ...recall("views", {}) };
         this.range = { from: 0, to: Infinity };
         this.stage = new Stage({
-            onPick: (index) => this.select(index), onHover: (index) => this.hover(index),
+            onPick: (index) => this.select(index),
+            onHover: (index) => this.hover(index),
             onRate: (frames) => this.tellRate(frames),
         });
         this.tree = new TreeList({ onSelect: (index) => this.select(index), onHover: (index) => this.hover(index) });
@@ -40,10 +42,20 @@ class ViewsPage {
         this.stage.camera.spacing = this.settings.spacing;
         this.stage.camera.isFlat = this.settings.isFlat || this.stage.isPlain;
         this.notice = make("p", { class: "notice", id: "views-notice", role: "status", hidden: true });
-        main.append(this.makeTools(scenes), this.notice, make("div", { class: "views-layout" },
-            make("div", { class: "views-side" }, this.makeSearch(), this.tree.node), this.stage.node, this.details.node));
+        main.append(
+            this.makeTools(scenes),
+            this.notice,
+            make(
+                "div",
+                { class: "views-layout" },
+                make("div", { class: "views-side" }, this.makeSearch(), this.tree.node),
+                this.stage.node,
+                this.details.node,
+            ),
+        );
         if (this.stage.isPlain) {
-            this.plain = "This browser has no WebGL, so the views are drawn flat. The tree and the properties are the same.";
+            this.plain =
+                "This browser has no WebGL, so the views are drawn flat. The tree and the properties are the same.";
         }
         this.tell();
         this.follow(true);
@@ -53,28 +65,74 @@ class ViewsPage {
 
     makeTools(scenes) {
         const { settings } = this;
-        this.live = button("pause", { text: "Freeze", label: undefined, id: "views-live", onclick: () => this.follow(!this.end) });
-        this.again = button("again", { label: "Look again, with all pictures", id: "views-again", onclick: () => this.lookAgain() });
+        this.live = button("pause", {
+            text: "Freeze",
+            label: undefined,
+            id: "views-live",
+            onclick: () => this.follow(!this.end),
+        });
+        this.again = button("again", {
+            label: "Look again, with all pictures",
+            id: "views-again",
+            onclick: () => this.lookAgain(),
+        });
         this.flat = make("button", {
-            type: "button", id: "views-flat", "aria-pressed": `${this.stage.camera.isFlat}`, text: "2D",
-            disabled: this.stage.isPlain, onclick: () => this.flatten(!this.stage.camera.isFlat),
+            type: "button",
+            id: "views-flat",
+            "aria-pressed": `${this.stage.camera.isFlat}`,
+            text: "2D",
+            disabled: this.stage.isPlain,
+            onclick: () => this.flatten(!this.stage.camera.isFlat),
         });
         this.turn = make("button", {
-            type: "button", id: "views-turn", "aria-pressed": "false", text: "Turn", disabled: this.stage.isPlain,
+            type: "button",
+            id: "views-turn",
+            "aria-pressed": "false",
+            text: "Turn",
+            disabled: this.stage.isPlain,
             onclick: () => this.turnAround(),
         });
-        const zooms = [["−", "Zoom out", 1 / 1.25], ["+", "Zoom in", 1.25]].map(([text, label, factor]) => make("button", {
-            type: "button", text, title: label, "aria-label": label, onclick: () => this.stage.zoom(factor),
-        }));
-        const reset = make("button", { type: "button", id: "views-reset", text: "Reset", onclick: () => this.stage.reset() });
-        const spacing = slider("views-spacing", "Spacing", { min: 0, max: 100, value: settings.spacing }, (value) => this.change({ spacing: value }));
-        this.from = slider("views-from", "From layer", { min: 0, max: 0, value: 0 }, (value) => this.setRange({ from: value }));
+        const zooms = [
+            ["−", "Zoom out", 1 / 1.25],
+            ["+", "Zoom in", 1.25],
+        ].map(([text, label, factor]) =>
+            make("button", {
+                type: "button",
+                text,
+                title: label,
+                "aria-label": label,
+                onclick: () => this.stage.zoom(factor),
+            }),
+        );
+        const reset = make("button", {
+            type: "button",
+            id: "views-reset",
+            text: "Reset",
+            onclick: () => this.stage.reset(),
+        });
+        const spacing = slider("views-spacing", "Spacing", { min: 0, max: 100, value: settings.spacing }, (value) =>
+            this.change({ spacing: value }),
+        );
+        this.from = slider("views-from", "From layer", { min: 0, max: 0, value: 0 }, (value) =>
+            this.setRange({ from: value }),
+        );
         this.to = slider("views-to", "to", { min: 0, max: 0, value: 0 }, (value) => this.setRange({ to: value }));
-        const tools = make("div", { class: "tools", role: "toolbar", "aria-label": "Drawing" }, this.live, this.again, this.flat, this.turn,
-            ...zooms, reset, spacing.node, this.from.node, this.to.node,
+        const tools = make(
+            "div",
+            { class: "tools", role: "toolbar", "aria-label": "Drawing" },
+            this.live,
+            this.again,
+            this.flat,
+            this.turn,
+            ...zooms,
+            reset,
+            spacing.node,
+            this.from.node,
+            this.to.node,
             checkbox("views-hidden", "Hidden", settings.hidden, (hidden) => this.change({ hidden })),
             checkbox("views-clipped", "Clipped", settings.clipped, (clipped) => this.change({ clipped })),
-            checkbox("views-pictures", "Pictures", settings.pictures, (pictures) => this.change({ pictures })));
+            checkbox("views-pictures", "Pictures", settings.pictures, (pictures) => this.change({ pictures })),
+        );
         if (scenes.length > 1) tools.prepend(this.makeChoice(scenes));
         this.facts = make("span", { class: "soft", id: "views-facts" });
         tools.append(this.facts);
@@ -82,7 +140,9 @@ class ViewsPage {
     }
 
     makeChoice(scenes) {
-        const options = scenes.map((name) => make("option", { value: name, text: visible(name), selected: name === this.name }));
+        const options = scenes.map((name) =>
+            make("option", { value: name, text: visible(name), selected: name === this.name }),
+        );
         const choice = make("select", { id: "views-scene", "aria-label": "Tree" }, ...options);
         choice.addEventListener("change", () => {
             location.hash = `#views?${new URLSearchParams({ scene: choice.value })}`;
@@ -92,7 +152,10 @@ class ViewsPage {
 
     makeSearch() {
         return make("input", {
-            type: "search", id: "views-search", placeholder: "Find a view", "aria-label": "Find by class, identity or property",
+            type: "search",
+            id: "views-search",
+            placeholder: "Find a view",
+            "aria-label": "Find by class, identity or property",
             oninput: (event) => this.search(event.target.value.trim()),
         });
     }

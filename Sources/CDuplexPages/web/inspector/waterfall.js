@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a handshake as bars, one below the other.
 
 import { make } from "./dom.js";
@@ -7,10 +8,15 @@ import { duration } from "./format.js";
 function bar(name, start, end, total, kind) {
     const track = make("span", { class: "track" }, make("span", { class: `bar-part ${kind}` }));
     const piece = track.firstElementChild;
-    piece.style.insetInlineStart = `${100 * start / total}%`;
-    piece.style.inlineSize = `${Math.max(0.5, 100 * (end - start) / total)}%`;
-    return make("li", {}, foreign("span", name, { class: "name" }), track,
-        make("span", { class: "number", text: duration(end - start) }));
+    piece.style.insetInlineStart = `${(100 * start) / total}%`;
+    piece.style.inlineSize = `${Math.max(0.5, (100 * (end - start)) / total)}%`;
+    return make(
+        "li",
+        {},
+        foreign("span", name, { class: "name" }),
+        track,
+        make("span", { class: "number", text: duration(end - start) }),
+    );
 }
 
 export function waterfall(timeline) {
@@ -20,6 +26,10 @@ export function waterfall(timeline) {
         rows.push(bar(`${attempt.address} ${attempt.outcome}`, attempt.start, attempt.end, total, "attempt"));
     }
     if (rows.length === 0) return make("p", { class: "soft", text: "Nothing is known of its handshake." });
-    return make("section", { class: "pane", "aria-label": "Handshake" },
-        make("h4", { text: `Handshake: ${duration(timeline.total)}` }), make("ul", { class: "waterfall" }, ...rows));
+    return make(
+        "section",
+        { class: "pane", "aria-label": "Handshake" },
+        make("h4", { text: `Handshake: ${duration(timeline.total)}` }),
+        make("ul", { class: "waterfall" }, ...rows),
+    );
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements. Names and other foreign text become text nodes and attribute values, never markup.
 
 /**

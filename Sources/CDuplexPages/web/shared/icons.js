@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawings on a field of 24 × 24, stroked in the colour of the text around them.
 
 import { make } from "./dom.js";
@@ -11,15 +12,17 @@ const drawings = {
     text: [sheet, "M8 12h8M8 15h8M8 18h5"],
     code: [sheet, "M10 12l-2 2.5l2 2.5M14 12l2 2.5l-2 2.5"],
     image: ["M4 5h16v14H4z", "M4 16l5-5 4 4 3-3 4 4", "M15 9h.01"],
-    audio: ["M9 18V6l10-2v12", "M9 18a2.5 2.5 0 1 1-2.5-2.5A2.5 2.5 0 0 1 9 18z",
-        "M19 16a2.5 2.5 0 1 1-2.5-2.5A2.5 2.5 0 0 1 19 16z"],
+    audio: [
+        "M9 18V6l10-2v12",
+        "M9 18a2.5 2.5 0 1 1-2.5-2.5A2.5 2.5 0 0 1 9 18z",
+        "M19 16a2.5 2.5 0 1 1-2.5-2.5A2.5 2.5 0 0 1 19 16z",
+    ],
     video: ["M4 6h11v12H4z", "M15 11l5-3v8l-5-3"],
     pdf: [sheet, "M8 18v-6h1.5a1.75 1.75 0 0 1 0 3.5H8M14 12v6M14 12h3M14 15h2"],
     archive: [sheet, "M10 3v2M10 7v2M10 11v2M9 15h2v3H9z"],
     table: [sheet, "M8 12h8v6H8zM8 15h8M12 12v6"],
     folder: [folder],
-    folderOpen: ["M3 18V6a1 1 0 0 1 1-1h5l2 3h8a1 1 0 0 1 1 1v2",
-        "M3 18l3-7h16l-3 7a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1z"],
+    folderOpen: ["M3 18V6a1 1 0 0 1 1-1h5l2 3h8a1 1 0 0 1 1 1v2", "M3 18l3-7h16l-3 7a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1z"],
     newFolder: [folder, "M12 11v5M9.5 13.5h5"],
     upload: ["M12 16V4M7 9l5-5 5 5", "M4 15v4a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-4"],
     uploadFolder: [folder, "M12 16v-5M9.5 13.5l2.5-2.5 2.5 2.5"],
@@ -30,8 +33,7 @@ const drawings = {
     restore: ["M4 5v5h5", "M4.5 10a8 8 0 1 1-.5 4"],
     trash: bin,
     search: ["M10.5 17a6.5 6.5 0 1 1 0-13 6.5 6.5 0 0 1 0 13z", "M15.5 15.5L20 20"],
-    eye: ["M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12z",
-        "M12 15a3 3 0 1 1 0-6 3 3 0 0 1 0 6z"],
+    eye: ["M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12z", "M12 15a3 3 0 1 1 0-6 3 3 0 0 1 0 6z"],
     close: ["M6 6l12 12M18 6L6 18"],
     pause: ["M8 5v14M16 5v14"],
     play: ["M7 5l12 7-12 7z"],
@@ -46,8 +48,11 @@ const drawings = {
     connections: ["M4 8h13M13 4l4 4-4 4", "M20 16H7M11 12l-4 4 4 4"],
     requests: ["M4 6h16M4 12h10M4 18h13", "M18 10l2 2-2 2"],
     console: ["M3 5h18v14H3z", "M7 9l3 3-3 3M12 15h5"],
-    database: ["M4 6c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3z", "M4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6",
-        "M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3"],
+    database: [
+        "M4 6c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3z",
+        "M4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6",
+        "M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3",
+    ],
     values: ["M4 7h10M18 7h2M16 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4z", "M4 17h2M10 17h10M8 19a2 2 0 1 0 0-4 2 2 0 0 0 0 4z"],
     commands: ["M5 4l14 8-14 8z"],
     views: ["M12 3l9 5-9 5-9-5z", "M3 12l9 5 9-5", "M3 16l9 5 9-5"],
@@ -61,7 +66,11 @@ const drawings = {
 export function icon(name) {
     const namespace = "http://www.w3.org/2000/svg";
     const svg = document.createElementNS(namespace, "svg");
-    for (const [key, value] of [["viewBox", "0 0 24 24"], ["class", `icon ${name}`], ["aria-hidden", "true"]]) {
+    for (const [key, value] of [
+        ["viewBox", "0 0 24 24"],
+        ["class", `icon ${name}`],
+        ["aria-hidden", "true"],
+    ]) {
         svg.setAttribute(key, value);
     }
     for (const line of drawings[name] ?? drawings.file) {

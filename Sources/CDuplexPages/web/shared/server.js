@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests, relative to where the page is. Answers are JSON, errors problem details (RFC 9457).
 
 const base = new URL("../", import.meta.url);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is done to entries: each action tells its result and, where it can be taken back, how.
 
 import { api } from "./api.js";
@@ -70,7 +71,9 @@ export class Actions {
 
     rename({ path, name: old }, name) {
         return this.#do(async (reload) => {
-            const { changed: [change] } = await api.rename(path, name);
+            const {
+                changed: [change],
+            } = await api.rename(path, name);
             await reload([change.path]);
             const back = async () => (await api.rename(change.path, old)).changed.map((one) => one.path);
             this.#tell(t("renamed", { old, name: nameOf(change.path) }), back);
@@ -98,7 +101,7 @@ export class Actions {
     }
 
     async #deleteForever(paths) {
-        if (!await confirm(t("delete"), t("fullQuestion"), t("delete"))) return;
+        if (!(await confirm(t("delete"), t("fullQuestion"), t("delete")))) return;
         await this.#do(async (reload) => {
             for (const path of paths) {
                 // Those before the one that failed are in the trash.
@@ -120,7 +123,7 @@ export class Actions {
     }
 
     async empty() {
-        if (!await confirm(t("emptyTrash"), t("emptyQuestion"), t("emptyTrash"))) return;
+        if (!(await confirm(t("emptyTrash"), t("emptyQuestion"), t("emptyTrash")))) return;
         await this.#do(async (reload) => {
             await api.empty();
             await reload();
@@ -132,13 +135,21 @@ export class Actions {
         const barred = entries.filter(({ kind }) => kind === "folder").map(({ path }) => path);
         const title = t("moveTitle", { count: entries.length });
         const to = await pickFolder(title, { path: folder, barred, yes: t("moveHere") });
-        if (to !== null) await this.move(entries.map(({ path }) => path), to);
+        if (to !== null)
+            await this.move(
+                entries.map(({ path }) => path),
+                to,
+            );
     }
 
     async copyByDialog(entries, folder) {
         const title = t("copyTitle", { count: entries.length });
         const to = await pickFolder(title, { path: folder, yes: t("copyHere") });
-        if (to !== null) await this.copy(entries.map(({ path }) => path), to);
+        if (to !== null)
+            await this.copy(
+                entries.map(({ path }) => path),
+                to,
+            );
     }
 
     move(paths, to) {
@@ -158,8 +169,9 @@ export class Actions {
             if (changed.length === 0) return;
             const copies = changed.map(({ path }) => path);
             await reload(copies);
-            this.#tell(t("copied", { count: changed.length, folder: placeName(to) }),
-                () => api.delete(copies).then(() => []));
+            this.#tell(t("copied", { count: changed.length, folder: placeName(to) }), () =>
+                api.delete(copies).then(() => []),
+            );
         });
     }
 
@@ -167,7 +179,9 @@ export class Actions {
     async #moveBack(changed) {
         const paths = [];
         for (const { from, path } of changed) {
-            const { changed: [back] } = await api.move([path], parentOf(from), "refuse");
+            const {
+                changed: [back],
+            } = await api.move([path], parentOf(from), "refuse");
             const isSame = nameOf(back.path) === nameOf(from);
             paths.push(isSame ? back.path : (await api.rename(back.path, nameOf(from))).changed[0].path);
         }
@@ -185,7 +199,7 @@ export class Actions {
             if (!isTaken(path)) groups[parentOf(path) === to ? "number" : "refuse"].push(path);
         }
         const clashes = paths.filter(isTaken);
-        for (let rest = clashes; rest.length > 0;) {
+        for (let rest = clashes; rest.length > 0; ) {
             const answer = await askClash(nameOf(rest[0]), to, { count: rest.length });
             if (answer === null) return [];
             groups[answer.choice].push(...(answer.isForAll ? rest : rest.slice(0, 1)));
@@ -212,8 +226,9 @@ export class Actions {
 
     /** More than an address can name; in a frame, since the page has not to be left for it. */
     #downloadByForm(paths) {
-        const frame = document.querySelector("iframe[name=zip]")
-            ?? make("iframe", { name: "zip", hidden: true, title: t("download") });
+        const frame =
+            document.querySelector("iframe[name=zip]") ??
+            make("iframe", { name: "zip", hidden: true, title: t("download") });
         const field = make("input", { type: "hidden", name: "paths", value: paths.join("\n") });
         const form = make("form", { method: "post", action: address("zip"), target: "zip", hidden: true }, field);
         document.body.append(frame, form);

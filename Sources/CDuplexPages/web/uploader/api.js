@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests of the page.
 
 import { Server } from "./server.js";
 import { t } from "./texts.js";
 
 export const server = new Server({
-    unreachable: () => t("unreachable"), refused: (status) => t("refused", { status }),
+    unreachable: () => t("unreachable"),
+    refused: (status) => t("refused", { status }),
 });
 
 export const api = {

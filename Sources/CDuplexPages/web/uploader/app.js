@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page: which folder is shown, and what leads from one part to another.
 
 import { Actions } from "./actions.js";
@@ -33,15 +34,21 @@ class App {
     #isNew = false;
     #timers = {};
     #list = new FileList({
-        open: (entry) => this.#open(entry), selected: () => this.#selected(), key: (event) => this.#key(event),
+        open: (entry) => this.#open(entry),
+        selected: () => this.#selected(),
+        key: (event) => this.#key(event),
     });
     #actions = new Actions(() => {
         const { uses } = this.#list;
         return (paths) => this.#reload(paths, uses);
     });
     #intake = new Intake({
-        list: this.#list, actions: this.#actions, view: () => this.#view, mayChange: () => this.#mayChange,
-        targets: () => this.#targets, changed: () => this.#soon("changed", changePause),
+        list: this.#list,
+        actions: this.#actions,
+        view: () => this.#view,
+        mayChange: () => this.#mayChange,
+        targets: () => this.#targets,
+        changed: () => this.#soon("changed", changePause),
     });
 
     start() {
@@ -136,7 +143,8 @@ class App {
         const isChanged = this.#shown?.kind !== view.kind || this.#shown.path !== view.path;
         this.#shown = view;
         const entries = (answer.entries ?? answer.items).map((raw) =>
-            entryOf(raw, view.path, { isFound: view.kind === "search" }));
+            entryOf(raw, view.path, { isFound: view.kind === "search" }),
+        );
         this.#list.show(entries, { isNew: isNew && isChanged });
         byId("cut").hidden = !answer.isCut && !answer.unlisted;
         this.#frame();
@@ -157,14 +165,19 @@ class App {
         byId("column-date").firstElementChild.textContent = t(isTrash ? "deletedAt" : "changed");
         byId("grid").hidden = count === 0;
         byId("empty").hidden = count > 0;
-        byId("empty-text").textContent = isTrash ? t("trashEmpty")
-            : kind === "search" ? t("nothingFound", { text })
-                : t(this.#mayWrite ? "isEmpty" : "isEmptyToRead");
+        byId("empty-text").textContent = isTrash
+            ? t("trashEmpty")
+            : kind === "search"
+              ? t("nothingFound", { text })
+              : t(this.#mayWrite ? "isEmpty" : "isEmptyToRead");
         byId("count").textContent = t(kind === "search" ? "found" : "count", { count });
         const { free, quota } = this.#space;
-        const space = typeof free !== "number" ? ""
-            : typeof quota === "number" ? t("freeOf", { free: formatSize(free), quota: formatSize(quota) })
-                : t("free", { free: formatSize(free) });
+        const space =
+            typeof free !== "number"
+                ? ""
+                : typeof quota === "number"
+                  ? t("freeOf", { free: formatSize(free), quota: formatSize(quota) })
+                  : t("free", { free: formatSize(free) });
         byId("space").textContent = this.#mayWrite ? space : t("readOnly");
     }
 
@@ -216,9 +229,11 @@ class App {
         const { chosen: some } = this.#list;
         const isTrash = this.#view.kind === "trash";
         const isOne = some.length === 1;
-        dispatchEvent(new CustomEvent("duplex-selected", {
-            detail: isTrash ? [] : some.map(({ path, kind }) => ({ path, kind })),
-        }));
+        dispatchEvent(
+            new CustomEvent("duplex-selected", {
+                detail: isTrash ? [] : some.map(({ path, kind }) => ({ path, kind })),
+            }),
+        );
         byId("selection").hidden = some.length === 0;
         const size = some.reduce((sum, one) => sum + (one.kind === "file" ? one.size : 0), 0);
         const count = t("selected", { count: some.length });
@@ -268,12 +283,18 @@ class App {
         const clicks = {
             "new-folder": () => this.#actions.create(this.#view.path),
             "empty-trash": () => this.#actions.empty(),
-            upload: () => byId("files").click(), "upload-folder": () => byId("folder").click(),
+            upload: () => byId("files").click(),
+            "upload-folder": () => byId("folder").click(),
             open: () => this.#open(this.#targets[0]),
-            rename: () => this.#rename(), delete: () => this.#delete(),
-            download: () => this.#actions.download(this.#targets), move: () => this.#act("moveByDialog"),
-            copy: () => this.#act("copyByDialog"), restore: () => this.#act("restore"),
-            unselect: () => this.#clear(), keys: showKeys, skip: () => this.#list.focus(),
+            rename: () => this.#rename(),
+            delete: () => this.#delete(),
+            download: () => this.#actions.download(this.#targets),
+            move: () => this.#act("moveByDialog"),
+            copy: () => this.#act("copyByDialog"),
+            restore: () => this.#act("restore"),
+            unselect: () => this.#clear(),
+            keys: showKeys,
+            skip: () => this.#list.focus(),
             "show-trash": () => {
                 history.pushState(null, "", "#trash");
                 this.#go({ kind: "trash", path: "" });
@@ -287,9 +308,12 @@ class App {
             this.#visit(link.dataset.path).then(() => this.#list.focus());
         });
         watchKeys({
-            undo: () => this.#mayWrite && this.#actions.undo(), help: showKeys, escape: () => this.#clear(),
+            undo: () => this.#mayWrite && this.#actions.undo(),
+            help: showKeys,
+            escape: () => this.#clear(),
             up: () => this.#up(),
-            take: (kind) => this.#intake.take(kind), paste: () => this.#intake.paste(),
+            take: (kind) => this.#intake.take(kind),
+            paste: () => this.#intake.paste(),
             upload: (files) => this.#intake.paste(files),
         });
     }

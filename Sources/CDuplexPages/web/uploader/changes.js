@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import { address } from "./server.js";
-// The server's events: which folders others have changed, and whether the server is there at all.
 
+// The server's events: which folders others have changed, and whether the server is there at all.
 
 const patience = 1500;
 const longestPause = 10_000;
@@ -15,7 +16,7 @@ export class Changes {
     constructor(hears) {
         this.#hears = hears;
         // A page that nobody sees keeps no connection: browsers allow six to a server, over all its tabs.
-        document.addEventListener("visibilitychange", () => document.hidden ? this.#close() : this.#open());
+        document.addEventListener("visibilitychange", () => (document.hidden ? this.#close() : this.#open()));
         addEventListener("offline", () => this.#hears.lost());
         addEventListener("online", () => this.#open());
         this.#open();

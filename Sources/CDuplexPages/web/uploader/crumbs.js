@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path of the folder shown, each part of it a link.
 
 import { byId, make } from "./dom.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows that are dragged onto folders, those of the list and those of the path: moved, or copied with Ctrl.
 
 import { byId } from "./dom.js";

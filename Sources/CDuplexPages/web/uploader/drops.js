@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that come by drop and by paste, with the folders that are dropped.
 
 import { byId } from "./dom.js";
@@ -9,7 +10,7 @@ const isFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files") ?? f
 async function childrenOf(folder) {
     const reader = folder.createReader();
     const children = [];
-    for (; ;) {
+    for (;;) {
         const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
         if (some.length === 0) return children;
         children.push(...some);
@@ -43,8 +44,7 @@ export async function dropped({ items, files }) {
 }
 
 /** The files of a field; those of a chosen folder with their path. */
-export const chosen = ({ files }) =>
-    [...files].map((file) => ({ file, name: file.webkitRelativePath || file.name }));
+export const chosen = ({ files }) => [...files].map((file) => ({ file, name: file.webkitRelativePath || file.name }));
 
 /** What was pasted: a picture without a name of its own gets the moment's. */
 export function pasted(files) {

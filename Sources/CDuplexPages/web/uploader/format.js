@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers, sizes, dates and durations as the viewer writes them.
 
 import { locale } from "./texts.js";
@@ -37,18 +38,24 @@ export function formatDate(date, now = new Date()) {
     return format("DateTimeFormat", { day: "numeric", month: "short", ...year }).format(date);
 }
 
-export const formatMoment = (date) =>
-    format("DateTimeFormat", { dateStyle: "long", timeStyle: "medium" }).format(date);
+export const formatMoment = (date) => format("DateTimeFormat", { dateStyle: "long", timeStyle: "medium" }).format(date);
 
 /** How long something will take still, in its largest unit or two. */
 export function formatDuration(seconds) {
     const whole = Math.max(Math.ceil(seconds), 1);
     const hours = Math.floor(whole / 3600);
-    const parts = [["hour", hours], ["minute", Math.floor(whole / 60) % 60], ["second", whole % 60]];
+    const parts = [
+        ["hour", hours],
+        ["minute", Math.floor(whole / 60) % 60],
+        ["second", whole % 60],
+    ];
     const first = parts.findIndex(([, count]) => count > 0);
-    return parts.slice(first, first + 2).filter(([, count]) => count > 0)
+    return parts
+        .slice(first, first + 2)
+        .filter(([, count]) => count > 0)
         .map(([unit, count]) => {
             const options = { style: "unit", unit, unitDisplay: "short" };
             return format("NumberFormat", options).format(count);
-        }).join(" ");
+        })
+        .join(" ");
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes into the folder shown: chosen, dropped and pasted files, and entries that are dragged or pasted.
 
 import { api } from "./api.js";
@@ -8,8 +9,8 @@ import { complain, toast } from "./notices.js";
 import { join, nameOf } from "./paths.js";
 import { placeName } from "./picker.js";
 import { t } from "./texts.js";
-import { UploadsPanel } from "./uploads-panel.js";
 import { Uploads } from "./uploads.js";
+import { UploadsPanel } from "./uploads-panel.js";
 
 export class Intake {
     #app;
@@ -29,11 +30,13 @@ export class Intake {
             });
         }
         watchDrops({
-            mayDrop: () => app.mayChange(), targetOf: (node) => this.#dropTarget(node),
+            mayDrop: () => app.mayChange(),
+            targetOf: (node) => this.#dropTarget(node),
             drop: (data, folder) => this.#drop(data, folder),
         });
         watchDrags({
-            chosen: (key) => this.#dragged(key), target: (node) => this.#folderAt(node),
+            chosen: (key) => this.#dragged(key),
+            target: (node) => this.#folderAt(node),
             drop: (paths, folder, isCopy) => app.actions[isCopy ? "copy" : "move"](paths, folder),
         });
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys that hold on the whole page, and those of the list that act on entries.
 
 import { byId } from "./dom.js";

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which icon an entry has.
 
-const sources =
-    /\.(swift|[ch]|cc|cpp|hpp|mm?|rs|go|py|rb|[cm]?js|tsx?|java|kt|sh|json|ya?ml|toml|xml|html?|css|sql)$/i;
+const sources = /\.(swift|[ch]|cc|cpp|hpp|mm?|rs|go|py|rb|[cm]?js|tsx?|java|kt|sh|json|ya?ml|toml|xml|html?|css|sql)$/i;
 /** @type {[string, RegExp, RegExp][]} */
 const kinds = [
     ["pdf", /^application\/pdf$/, /\.pdf$/i],
@@ -18,5 +18,5 @@ const kinds = [
 export function kindOf({ kind, type, name }) {
     if (kind === "folder") return "folder";
     const isPlain = !type || type === "application/octet-stream";
-    return kinds.find(([, types, names]) => isPlain ? names.test(name) : types.test(type))?.[0] ?? "file";
+    return kinds.find(([, types, names]) => (isPlain ? names.test(name) : types.test(type)))?.[0] ?? "file";
 }

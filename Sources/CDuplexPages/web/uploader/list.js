@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The grid of entries: rows, focus, selection and keys. What is done to entries is reported to its owner.
 
 import { arrange, byId, make } from "./dom.js";
@@ -82,12 +83,15 @@ export class FileList {
         const count = isNew ? firstSlice : Math.max(firstSlice, this.#drawn);
         this.#drawn = 0;
         this.#drawUpTo(count, old);
-        arrange(this.#body, [...this.#rows.values()].map(({ node }) => node));
+        arrange(
+            this.#body,
+            [...this.#rows.values()].map(({ node }) => node),
+        );
         this.#grid.setAttribute("aria-rowcount", this.entries.length + 1);
         this.#drawLater(old);
         const isThere = this.entries.some(({ key }) => key === this.focused);
         const near = this.entries[Math.min(Math.max(place, 0), this.entries.length - 1)]?.key ?? null;
-        this.#setFocused(isThere && !isNew ? this.focused : isNew ? this.entries[0]?.key ?? null : near);
+        this.#setFocused(isThere && !isNew ? this.focused : isNew ? (this.entries[0]?.key ?? null) : near);
         if (hadFocus) this.focus();
         this.#marked();
     }
@@ -158,17 +162,31 @@ export class FileList {
         const { key, name, kind, path, size, modified, place, isTrash } = entry;
         const box = make("input", { type: "checkbox", tabindex: -1, "aria-label": t("selectOne", { name }) });
         const href = kind === "folder" ? fragmentOf(path) : address("view", { path });
-        const label = isTrash ? make("span", { class: "label", text: name })
+        const label = isTrash
+            ? make("span", { class: "label", text: name })
             : make("a", { class: "label", href, text: name, tabindex: -1, draggable: "false" });
         const cell = make("span", { class: "name", role: "gridcell" }, icon(kindOf(entry)), label);
         if (place !== undefined) cell.append(make("small", { class: "place", text: place }));
-        const date = make("time", { datetime: modified.toISOString(), title: formatMoment(modified),
-            text: formatDate(modified) });
-        return make("div", { class: `row ${kind}`, role: "row", tabindex: -1, "data-key": key,
-            "aria-selected": "false", draggable: isTrash ? null : "true" },
-            make("span", { class: "check", role: "gridcell" }, box), cell,
+        const date = make("time", {
+            datetime: modified.toISOString(),
+            title: formatMoment(modified),
+            text: formatDate(modified),
+        });
+        return make(
+            "div",
+            {
+                class: `row ${kind}`,
+                role: "row",
+                tabindex: -1,
+                "data-key": key,
+                "aria-selected": "false",
+                draggable: isTrash ? null : "true",
+            },
+            make("span", { class: "check", role: "gridcell" }, box),
+            cell,
             make("span", { class: "size", role: "gridcell", text: kind === "folder" ? "" : formatSize(size) }),
-            make("span", { class: "date", role: "gridcell" }, date));
+            make("span", { class: "date", role: "gridcell" }, date),
+        );
     }
 
     #setFocused(key) {

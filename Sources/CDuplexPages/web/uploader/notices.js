@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page says without being asked: toasts, the live region of screen readers, and whether the server is
 // there.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of the entries, and the heads of the columns that choose it.
 
 import { byId, keep, recall } from "./dom.js";
@@ -46,9 +47,12 @@ export class Order {
         const values = { name: () => 0, size: ({ size }) => size ?? 0, date: ({ modified }) => modified };
         const value = values[this.#column];
         const sign = this.#isDown ? -1 : 1;
-        const isFile = ({ kind }) => kind === "folder" ? 0 : 1;
-        return [...entries].sort((one, other) => isFile(one) - isFile(other)
-            || sign * (value(one) - value(other))
-            || (this.#column === "name" ? sign : 1) * names(one.name, other.name));
+        const isFile = ({ kind }) => (kind === "folder" ? 0 : 1);
+        return [...entries].sort(
+            (one, other) =>
+                isFile(one) - isFile(other) ||
+                sign * (value(one) - value(other)) ||
+                (this.#column === "name" ? sign : 1) * names(one.name, other.name),
+        );
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dialog in which a folder is chosen.
 
 import { api } from "./api.js";
@@ -24,8 +25,12 @@ class Picker {
         const cancel = make("button", { type: "button", text: t("cancel"), onclick: () => end(null) });
         this.#list.setAttribute("aria-label", t("folders"));
         const make1 = button("newFolder", { text: t("newFolder"), class: "aside", onclick: () => end(this) });
-        this.parts = [this.#place, this.#list, this.#fault,
-            make("div", { class: "actions" }, make1, cancel, this.#choose)];
+        this.parts = [
+            this.#place,
+            this.#list,
+            this.#fault,
+            make("div", { class: "actions" }, make1, cancel, this.#choose),
+        ];
         this.#open(path);
     }
 
@@ -45,7 +50,8 @@ class Picker {
         const hadFocus = this.#list.contains(document.activeElement);
         const { compare } = new Intl.Collator(locale(), { numeric: true });
         const names = folders.map(({ name }) => name).sort(compare);
-        const rows = names.map((name) => [name, join(this.path, name)])
+        const rows = names
+            .map((name) => [name, join(this.path, name)])
             .filter(([, path]) => !this.#barred.some((one) => isWithin(path, one)))
             .map(([name, path]) => this.#row("folder", name, path));
         if (this.path !== "") rows.unshift(this.#row("up", t("up"), parentOf(this.path)));
@@ -63,7 +69,7 @@ class Picker {
 
 /** Asks for a folder, beginning at one: its path, or null. */
 export async function pickFolder(title, { path, barred = [], yes }) {
-    for (let start = path; ;) {
+    for (let start = path; ; ) {
         const build = (dialog, end) => dialog.append(...new Picker(start, barred, yes, end).parts);
         const result = await show(title, build);
         if (!(result instanceof Picker)) return result;
@@ -75,8 +81,11 @@ export async function pickFolder(title, { path, barred = [], yes }) {
 async function makeFolder(path) {
     const name = await askName(t("newFolder"), { yes: t("create"), fault: faultOf });
     if (name === null) return path;
-    return api.create(join(path, name)).then(() => join(path, name), () => path);
+    return api.create(join(path, name)).then(
+        () => join(path, name),
+        () => path,
+    );
 }
 
 /** How a place is called: the name of the folder, or that of the root. */
-export const placeName = (path) => path === "" ? t("root") : nameOf(path);
+export const placeName = (path) => (path === "" ? t("root") : nameOf(path));

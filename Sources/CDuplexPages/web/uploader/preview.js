@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dialog that shows a file: pictures, sound, video, PDF and text. The arrow keys go on to the next file.
 
 import { server } from "./api.js";
@@ -31,8 +32,8 @@ async function beginning(url, signal) {
 /** Text in UTF-8, or in UTF-16 where a mark at its start says so. */
 function decode(bytes) {
     const [first, second] = new Uint8Array(bytes);
-    const marks = { 0xFFFE: "utf-16le", 0xFEFF: "utf-16be" };
-    return new TextDecoder(marks[first << 8 | second] ?? "utf-8").decode(bytes);
+    const marks = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" };
+    return new TextDecoder(marks[(first << 8) | second] ?? "utf-8").decode(bytes);
 }
 
 class Preview {
@@ -102,35 +103,44 @@ class Preview {
         const kind = kindOf(entry);
         const onerror = () => this.#none(entry);
         switch (kind) {
-        case "image": return make("img", { src: url, alt: name, onerror });
-        case "audio":
-        case "video":
-            return make(kind, { src: url, controls: true, playsinline: true, "aria-label": name, onerror });
-        case "pdf": return make("iframe", { src: url, title: name, referrerpolicy: "no-referrer" });
-        case "text":
-        case "code":
-        case "table": return this.#isText(entry) ? this.#text(entry, url) : this.#nothing(entry);
-        default: return this.#nothing(entry);
+            case "image":
+                return make("img", { src: url, alt: name, onerror });
+            case "audio":
+            case "video":
+                return make(kind, { src: url, controls: true, playsinline: true, "aria-label": name, onerror });
+            case "pdf":
+                return make("iframe", { src: url, title: name, referrerpolicy: "no-referrer" });
+            case "text":
+            case "code":
+            case "table":
+                return this.#isText(entry) ? this.#text(entry, url) : this.#nothing(entry);
+            default:
+                return this.#nothing(entry);
         }
     }
 
     /** Documents of offices are no text, though they are of a kind with it. */
     #isText({ type, name }) {
-        return !/officedocument|msword|ms-excel|opendocument|rtf/.test(type ?? "")
-            && !/\.(docx?|xlsx?|od[ts]|rtf|numbers)$/i.test(name);
+        return (
+            !/officedocument|msword|ms-excel|opendocument|rtf/.test(type ?? "") &&
+            !/\.(docx?|xlsx?|od[ts]|rtf|numbers)$/i.test(name)
+        );
     }
 
     #text(entry, url) {
         const node = make("pre", { class: "text", tabindex: 0, role: "document", "aria-label": entry.name });
         const { signal } = this.#control;
-        beginning(url, signal).then((bytes) => {
-            if (signal.aborted) return;
-            node.textContent = decode(bytes);
-            const note = t("onlyBeginning", { size: formatSize(mostText) });
-            if (entry.size > mostText) this.#facts.append(` · ${note}`);
-        }, (error) => {
-            if (!signal.aborted) node.textContent = error.message;
-        });
+        beginning(url, signal).then(
+            (bytes) => {
+                if (signal.aborted) return;
+                node.textContent = decode(bytes);
+                const note = t("onlyBeginning", { size: formatSize(mostText) });
+                if (entry.size > mostText) this.#facts.append(` · ${note}`);
+            },
+            (error) => {
+                if (!signal.aborted) node.textContent = error.message;
+            },
+        );
         return node;
     }
 

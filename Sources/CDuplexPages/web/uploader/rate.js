@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast bytes go, over the last seconds, so that what is left doesn't jump.
 
 const span = 4000;
@@ -22,6 +23,6 @@ export class Rate {
         const first = this.#samples[0];
         const last = this.#samples.at(-1);
         if (!first || last.now - first.now < 300) return 0;
-        return (last.count - first.count) / (last.now - first.now) * 1000;
+        return ((last.count - first.count) / (last.now - first.now)) * 1000;
     }
 }

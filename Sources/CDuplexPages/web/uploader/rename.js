@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The field that takes the place of a name in its row.
 
 import { faultOf } from "./dialogs.js";
@@ -9,8 +10,14 @@ import { t } from "./texts.js";
 /** Asks for another name in the row: the name, or null where it stays. */
 export function renameIn(row, { name, kind }) {
     const label = row.querySelector(".label");
-    const field = make("input", { type: "text", class: "rename", "aria-label": t("renameOne", { name }),
-        spellcheck: "false", autocomplete: "off", maxlength: 255 });
+    const field = make("input", {
+        type: "text",
+        class: "rename",
+        "aria-label": t("renameOne", { name }),
+        spellcheck: "false",
+        autocomplete: "off",
+        maxlength: 255,
+    });
     field.value = name;
     row.draggable = false;
     label.replaceWith(field);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Uploads that can be gone on with after the page was loaded again, as `localStorage` keeps them.
 
 import { keep, recall } from "./dom.js";
@@ -26,7 +27,10 @@ const all = () => recall("uploads", []).filter(({ at }) => Date.now() - at < old
 export const find = (print) => all().find((one) => one.print === print);
 
 export function forget(print) {
-    keep("uploads", all().filter((one) => one.print !== print));
+    keep(
+        "uploads",
+        all().filter((one) => one.print !== print),
+    );
 }
 
 /** Keeps or renews the record of an upload: `{ print, url, folder, name, size, modified, sent }`. */
@@ -40,6 +44,7 @@ export function note(record) {
  */
 export function unfinished() {
     const ours = address("uploads");
-    return all().filter(({ url, tab: owner, at }) =>
-        url.startsWith(ours) && (owner === tab || Date.now() - at > silence));
+    return all().filter(
+        ({ url, tab: owner, at }) => url.startsWith(ours) && (owner === tab || Date.now() - at > silence),
+    );
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which entries are chosen, by their keys. It knows of no elements.
 
 export class Selection {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of the page in the viewer's language. Another language is one more table like `texts-en.js`.
 
 import { keep, recall } from "./dom.js";
@@ -18,8 +19,7 @@ let current = find(recall("language", "")) ?? navigator.languages.map(find).find
 export const language = () => current.tag;
 
 /** The viewer's own variant of the language, so that dates are those of the place: `en-GB` rather than `en`. */
-export const locale = () =>
-    navigator.languages.find((tag) => subtag(tag) === subtag(current.tag)) ?? current.tag;
+export const locale = () => navigator.languages.find((tag) => subtag(tag) === subtag(current.tag)) ?? current.tag;
 
 export function choose(tag) {
     current = find(tag) ?? current;
@@ -35,10 +35,10 @@ export function choose(tag) {
  */
 export function t(key, values = {}) {
     const entry = current.table[key] ?? english[key] ?? key;
-    const form = typeof entry === "string" ? entry : entry[rule(values.count)] ?? entry.other;
+    const form = typeof entry === "string" ? entry : (entry[rule(values.count)] ?? entry.other);
     return form.replace(/\{(\w+)\}/g, (whole, name) => {
         const value = values[name];
-        return typeof value === "number" ? value.toLocaleString(locale()) : value ?? whole;
+        return typeof value === "number" ? value.toLocaleString(locale()) : (value ?? whole);
     });
 }
 

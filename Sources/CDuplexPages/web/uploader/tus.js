@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One upload by tus 1.0.0: created, sent in pieces, and gone on with where the server says that it stopped.
 
 import { server } from "./api.js";
@@ -9,10 +10,12 @@ const longestPause = 30_000;
 
 /** The value of `Upload-Metadata`: each value in Base64 of its UTF-8. */
 function metadata(values) {
-    return Object.entries(values).map(([key, value]) => {
-        const bytes = new TextEncoder().encode(value);
-        return `${key} ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
-    }).join(",");
+    return Object.entries(values)
+        .map(([key, value]) => {
+            const bytes = new TextEncoder().encode(value);
+            return `${key} ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
+        })
+        .join(",");
 }
 
 /**
@@ -87,9 +90,13 @@ export class TusUpload {
     async run(signal) {
         let offset = this.url === null ? null : await this.#retried(() => this.#offset(signal), signal);
         while (offset === null || offset < this.#file.size) {
-            offset = await this.#retried(() => this.#advance(offset, signal), signal, async () => {
-                if (this.url !== null) offset = await this.#offset(signal);
-            });
+            offset = await this.#retried(
+                () => this.#advance(offset, signal),
+                signal,
+                async () => {
+                    if (this.url !== null) offset = await this.#offset(signal);
+                },
+            );
         }
         return this.#endedAt;
     }
@@ -125,7 +132,10 @@ export class TusUpload {
         const isWhole = this.#file.size <= this.#piece / 8;
         if (isWhole) headers["content-type"] = "application/offset+octet-stream";
         const answer = await exchange("POST", address("uploads"), {
-            headers, signal, body: isWhole ? this.#file : null, onprogress: (count) => this.#hears.sent(count),
+            headers,
+            signal,
+            body: isWhole ? this.#file : null,
+            onprogress: (count) => this.#hears.sent(count),
         });
         const url = new URL(answer.getResponseHeader("location"), address("uploads"));
         if (url.origin !== location.origin) throw new Problem(502, t("strangeAnswer"));
@@ -154,7 +164,10 @@ export class TusUpload {
         const headers = { "upload-offset": offset, "content-type": "application/offset+octet-stream" };
         try {
             const answer = await exchange("PATCH", this.url, {
-                headers, body, signal, onprogress: (count) => this.#hears.sent(offset + count),
+                headers,
+                body,
+                signal,
+                onprogress: (count) => this.#hears.sent(offset + count),
             });
             this.#noteEnd(answer);
             return this.#checked(answer);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The row of one upload in the panel.
 
 import { make } from "./dom.js";
@@ -17,10 +18,19 @@ export class UploadRow {
         const { name } = upload;
         this.#bar = make("progress", { max: 1, value: 0, "aria-label": name });
         this.#pause = button("pause", { class: "quiet", onclick: () => this.#toggle() });
-        this.#cancel = button("close", { class: "quiet", label: t("cancelOne", { name }),
-            onclick: () => upload.isOver ? forget(upload) : upload.cancel() });
-        this.node = make("li", {}, make("span", { class: "label", text: name, title: name }), this.#state,
-            this.#bar, make("span", { class: "buttons" }, this.#pause, this.#cancel));
+        this.#cancel = button("close", {
+            class: "quiet",
+            label: t("cancelOne", { name }),
+            onclick: () => (upload.isOver ? forget(upload) : upload.cancel()),
+        });
+        this.node = make(
+            "li",
+            {},
+            make("span", { class: "label", text: name, title: name }),
+            this.#state,
+            this.#bar,
+            make("span", { class: "buttons" }, this.#pause, this.#cancel),
+        );
         this.update();
     }
 

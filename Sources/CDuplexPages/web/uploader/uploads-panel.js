@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The panel that shows the uploads, and those of before the page was loaded.
 
 import { arrange, byId, make } from "./dom.js";
@@ -44,10 +45,13 @@ export class UploadsPanel {
 
     /** Draws soon: progress comes more often than anyone can read it. */
     changed() {
-        this.#timer ??= setTimeout(() => {
-            this.#timer = null;
-            this.#draw();
-        }, this.#wasActive ? interval : 0);
+        this.#timer ??= setTimeout(
+            () => {
+                this.#timer = null;
+                this.#draw();
+            },
+            this.#wasActive ? interval : 0,
+        );
     }
 
     #togglePause() {
@@ -132,8 +136,7 @@ export class UploadsPanel {
         const shown = [...open, ...over].slice(0, mostRows);
         const row = (one) => this.#rows.get(one) ?? new UploadRow(one, (gone) => this.#forget(gone));
         const rows = new Map(shown.map((one) => [one, row(one)]));
-        const isSame = shown.length === this.#order.length
-            && shown.every((one, place) => one === this.#order[place]);
+        const isSame = shown.length === this.#order.length && shown.every((one, place) => one === this.#order[place]);
         this.#rows = rows;
         this.#order = shown;
         for (const row of rows.values()) row.update();
@@ -142,8 +145,11 @@ export class UploadsPanel {
         this.#more = more;
         this.#shownInterrupted = this.#interrupted.length;
         const tail = more > 0 ? [make("li", { class: "soft", text: t("more", { count: more }) })] : [];
-        arrange(byId("upload-items"), [...this.#interrupted.map((one) => this.#offer(one)),
-            ...[...rows.values()].map(({ node }) => node), ...tail]);
+        arrange(byId("upload-items"), [
+            ...this.#interrupted.map((one) => this.#offer(one)),
+            ...[...rows.values()].map(({ node }) => node),
+            ...tail,
+        ]);
     }
 
     #forget(upload) {
@@ -154,19 +160,31 @@ export class UploadsPanel {
     /** The offer to go on with an upload of before the page was loaded: its file has to be chosen again. */
     #offer(record) {
         const { name, sent, size, folder, print } = record;
-        const choose = button("again", { text: t("chooseAgain"), onclick: () => {
-            this.#record = record;
-            byId("again").click();
-        } });
-        const drop = button("close", { class: "quiet", label: t("forgetOne", { name }), onclick: () => {
-            resumes.forget(print);
-            this.#interrupted = this.#interrupted.filter((one) => one !== record);
-            this.#draw();
-        } });
+        const choose = button("again", {
+            text: t("chooseAgain"),
+            onclick: () => {
+                this.#record = record;
+                byId("again").click();
+            },
+        });
+        const drop = button("close", {
+            class: "quiet",
+            label: t("forgetOne", { name }),
+            onclick: () => {
+                resumes.forget(print);
+                this.#interrupted = this.#interrupted.filter((one) => one !== record);
+                this.#draw();
+            },
+        });
         const share = formatShare(sent / Math.max(size, 1));
         const state = t("interrupted", { share, folder: placeName(folder) });
-        return make("li", { "data-state": "interrupted" }, make("span", { class: "label", text: name }),
-            make("span", { class: "soft", text: state }), make("span", { class: "buttons" }, choose, drop));
+        return make(
+            "li",
+            { "data-state": "interrupted" },
+            make("span", { class: "label", text: name }),
+            make("span", { class: "soft", text: state }),
+            make("span", { class: "buttons" }, choose, drop),
+        );
     }
 
     #ended(all) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All uploads of the page: three at a time, each of which can be paused, gone on with, tried again and
 // cancelled.
 
@@ -100,10 +101,10 @@ class Upload {
      * Null is thrown to skip.
      */
     async #send() {
-        for (; ;) {
+        for (;;) {
             try {
                 this.#tus ??= this.#begin();
-                this.path = await this.#tus.run(this.#control.signal) || this.path;
+                this.path = (await this.#tus.run(this.#control.signal)) || this.path;
                 return;
             } catch (error) {
                 if (this.#tus.url === null || error.status === 409) this.#drop();
@@ -138,14 +139,19 @@ class Upload {
         const known = resumes.find(this.print);
         const { folder, name } = this;
         this.path = [folder, name].filter((part) => part !== "").join("/");
-        return new TusUpload(this.file, { path: folder, name, clash: this.#clash }, {
-            piece: pieceSize, url: known?.url ?? null,
-            hears: {
-                began: (url) => this.#note(url),
-                sent: (count) => this.#noteSent(count),
-                waits: () => this.#become("retrying"),
+        return new TusUpload(
+            this.file,
+            { path: folder, name, clash: this.#clash },
+            {
+                piece: pieceSize,
+                url: known?.url ?? null,
+                hears: {
+                    began: (url) => this.#note(url),
+                    sent: (count) => this.#noteSent(count),
+                    waits: () => this.#become("retrying"),
+                },
             },
-        });
+        );
     }
 
     #noteSent(count) {
@@ -204,7 +210,8 @@ export class Uploads {
         const batch = new Batch(files.length);
         const known = new Set(this.open.map(({ print }) => print));
         const changed = (one) => this.#changed(one);
-        const fresh = files.map(({ file, name }) => new Upload(file, folder, name, batch, changed))
+        const fresh = files
+            .map(({ file, name }) => new Upload(file, folder, name, batch, changed))
             .filter(({ print }) => !known.has(print));
         this.all.push(...fresh);
         this.#fill();
