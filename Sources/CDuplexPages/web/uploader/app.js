@@ -67,6 +67,8 @@ class App {
                 this.#reload();
             },
         });
+        // An answer that is on its way was asked for before: only a new one says that the server can still be reached.
+        addEventListener("offline", () => this.#load(false));
         this.#go(viewOf(location));
     }
 
