@@ -8,5 +8,6 @@
 # for editors. That takes a sixth less of the processor.
 build_options=()
 if [ -n "${DUPLEX_WHOLE_MODULES:-}" ]; then
-    build_options=(--disable-index-store -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
+    build_options=(--disable-index-store)
+    for option in -disable-batch-mode -whole-module-optimization -num-threads 2; do build_options+=(-Xswiftc "$option"); done
 fi
