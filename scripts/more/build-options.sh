@@ -9,5 +9,7 @@
 build_options=()
 if [ -n "${DUPLEX_WHOLE_MODULES:-}" ]; then
     build_options=(--disable-index-store)
+    # Batches of files, which SwiftPM asks for, don't fit.
     for option in -disable-batch-mode -whole-module-optimization -num-threads 2; do build_options+=(-Xswiftc "$option"); done
+    unset option
 fi

@@ -13,7 +13,7 @@ package struct PageFile: Sendable, Equatable {
     package let name: String
     package let contentType: MediaType
     package let bytes: [UInt8]
-    /// Differs from that of every other version of the file.
+    /// Another one for nearly every change of the file.
     package let entityTag: EntityTag?
 
     package init(named name: String, _ bytes: [UInt8]) {
@@ -49,20 +49,17 @@ package struct PageFile: Sendable, Equatable {
     ///
     /// - Parameter folder: the folder.
     /// - Returns: the files, each under a name of its own.
-    package static func all(in folder: String) -> [PageFile] {
-        byFolder[folder, default: []] + byFolder["shared", default: []]
-    }
+    package static func all(in folder: String) -> [PageFile] { files(in: folder) + files(in: "shared") }
 
-    /// The files by the names of their folders.
-    package static let byFolder: [String: [PageFile]] = {
-        let files = (0..<cduplex_pages_count()).map { index in
+    /// The files of one folder; they are copied from the program at each call.
+    package static func files(in folder: String) -> [PageFile] {
+        (0..<cduplex_pages_count()).compactMap { index in
             // The pointers lead to constants of the program.
             let file = unsafe cduplex_pages_file(index)
             let path = unsafe String(cString: file.path)
-            return (path, unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
+            guard path.hasPrefix(folder + "/") else { return nil }
+            let bytes = unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+            return PageFile(named: String(path.dropFirst(folder.count + 1)), bytes)
         }
-        return Dictionary(grouping: files) { path, _ in String(path.prefix { $0 != "/" }) }.mapValues { files in
-            files.map { path, bytes in PageFile(named: String(path.drop { $0 != "/" }.dropFirst()), bytes) }
-        }
-    }()
+    }
 }

@@ -10,8 +10,8 @@ struct NetlinkMessage: Equatable {
         /// An interface is gone.
         case linkGone(index: UInt32)
         /// An interface has an address; it isn't usable while the link is asked whether somebody has it already.
-        /// It is new unless it was changed after it was made.
-        case address(index: UInt32, bytes: [UInt8], isUsable: Bool, isNew: Bool = false)
+        /// One that is unchanged since it was made may be new; the kernel also says so of one that takes the place of another.
+        case address(index: UInt32, bytes: [UInt8], isUsable: Bool, isUnchanged: Bool = false)
         /// An address is gone.
         case addressGone(index: UInt32, bytes: [UInt8])
         /// A route to other machines was made, changed or taken away.
@@ -158,11 +158,11 @@ struct NetlinkParser {
         let flags = longFlags ?? UInt32(shortFlags)
         // Tentative, or found to be somebody else's (RFC 4862 section 5.4).
         let isUsable = flags & 0x48 == 0
-        return .address(index: index, bytes: bytes, isUsable: isUsable, isNew: isNew(attributes[6] ?? []))
+        return .address(index: index, bytes: bytes, isUsable: isUsable, isUnchanged: isUnchanged(attributes[6] ?? []))
     }
 
     /// `struct ifa_cacheinfo`: two lifetimes, and when the address was made and changed.
-    private func isNew(_ times: [UInt8]) -> Bool {
+    private func isUnchanged(_ times: [UInt8]) -> Bool {
         let times = NetlinkParser(bytes: times)
         guard let made = times.uint32(8), let changed = times.uint32(12) else { return false }
         return made == changed

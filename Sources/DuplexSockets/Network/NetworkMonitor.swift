@@ -79,9 +79,13 @@ final class NetlinkWatcher: DescriptorHandler {
     private var tracker = NetworkTracker()
     private var core: LoopCore?
     private let port: UInt32
+    /// Until when the kernel may say late what the first list has already; nil after that.
+    private var settles: Instant?
 
     /// So many datagrams are taken in a turn; what is left waits for the next.
     private static let batch = 16
+    /// How late the kernel may be: it checks IPv6 addresses on a thread of its own.
+    private static let lateness = Duration.seconds(5)
 
     /// Takes the descriptor over, and closes it at the end.
     init(_ descriptor: Int32, _ listeners: NetworkListeners) {
@@ -95,6 +99,7 @@ final class NetlinkWatcher: DescriptorHandler {
         do throws(SocketError) {
             try core.watch(descriptor, for: .readable, handler: self)
             self.core = core
+            settles = core.now.advanced(by: Self.lateness)
             listeners.tell(ask(tracker.begin()))
         } catch {
             end(error)
@@ -102,6 +107,10 @@ final class NetlinkWatcher: DescriptorHandler {
     }
 
     func ready(_ readiness: Readiness) {
+        if let settles, let core, core.now >= settles {
+            self.settles = nil
+            tracker.settle()
+        }
         var changes: [NetworkChange] = []
         for _ in 0..<Self.batch {
             switch NetlinkSocket.receive(descriptor) {

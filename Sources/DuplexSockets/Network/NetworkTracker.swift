@@ -94,10 +94,10 @@ struct NetworkTracker {
             let changes = set(index, name, isUp)
             return Output(changes: tells ? changes : [])
         case .linkGone(let index): return Output(changes: remove(index))
-        case .address(let index, let bytes, let isUsable, let isNew):
+        case .address(let index, let bytes, let isUsable, let isUnchanged):
             let address = address(bytes, index)
             if isAnswer && isUsable { seenAddresses[index, default: []].insert(address) }
-            let changes = isUsable ? add(address, index, isNew: isNew && !isAnswer) : remove(address, index)
+            let changes = isUsable ? add(address, index, isNew: isUnchanged && !isAnswer) : remove(address, index)
             if tells { return Output(changes: changes) }
             if isUsable && !changes.isEmpty { links[index]?.listed.insert(address) }
             return Output()
@@ -107,6 +107,11 @@ struct NetworkTracker {
         case .done: return isAnswer ? listed() : Output()
         case .failed: return isAnswer ? failed() : Output()
         }
+    }
+
+    /// The list was made long ago: what the kernel says of its addresses from now on is no late news.
+    mutating func settle() {
+        for index in links.keys { links[index]?.listed = [] }
     }
 
     // MARK: Lists

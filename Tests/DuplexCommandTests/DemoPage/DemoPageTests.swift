@@ -42,6 +42,22 @@ struct DemoPageTests {
         #expect(paths.isSuperset(of: ["/page", "/demo/duplex.css", "/demo/duplex.js", "/demo/icon.svg"]))
     }
 
+    @Test("Every close code of RFC 6455 that can reach a page has a name")
+    func closeCodes() {
+        let codes = DemoPage.text("connection.js").matches(of: /\[(1\d{3}), "[a-zA-Z ]+"\]/).compactMap { Int($0.1) }
+        #expect(Set(codes) == Set(1000...1015).subtracting([1004, 1014]), "1004 is reserved, 1014 a gateway's")
+    }
+
+    @Test("The elements that both panels look for by their own name are in the markup")
+    func composedIdentifiers() {
+        let script = DemoPage.files.map(\.text).joined()
+        let suffixes = script.matches(of: /byId\(`\$\{name\}-([a-z]+)`\)/).map { String($0.1) }
+        #expect(suffixes.count == 3)
+        for identifier in suffixes.flatMap({ ["echo-\($0)", "chat-\($0)"] }) {
+            #expect(DemoPage.text("index.html").contains("id=\"\(identifier)\""), "\(identifier)")
+        }
+    }
+
     @Test(
         "The script and the markup name the paths that the server has",
         arguments: [

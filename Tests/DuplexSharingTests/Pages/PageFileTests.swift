@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexWire
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -13,7 +14,8 @@ struct PageFileTests {
     private static let pages = ["demo", "inspector", "uploader"]
 
     /// Each file of each folder.
-    private static let files = PageFile.byFolder.flatMap { folder, files in files.map { (folder, $0) } }
+    private static let files = (pages + ["shared"]).flatMap { folder in PageFile.files(in: folder).map { (folder, $0) }
+    }
 
     /// The names that a page and its files refer to.
     private static func references(of page: String) -> Set<String> {
@@ -25,9 +27,9 @@ struct PageFileTests {
 
     @Test("There are the shared files, and those of each page")
     func folders() {
-        #expect(PageFile.byFolder.keys.sorted() == ["demo", "inspector", "shared", "uploader"])
+        for folder in Self.pages + ["shared"] { #expect(PageFile.files(in: folder).count > 3, "\(folder)") }
         #expect(Self.files.allSatisfy { !$0.1.bytes.isEmpty })
-        #expect(PageFile.all(in: "none") == PageFile.byFolder["shared"])
+        #expect(PageFile.all(in: "none") == PageFile.files(in: "shared"))
     }
 
     @Test("A page has no two files of the same name", arguments: pages)
@@ -37,11 +39,31 @@ struct PageFileTests {
     }
 
     @Test("Every file that a page refers to is there, and it refers to each of its own", arguments: pages)
-    func references(page: String) throws {
+    func references(page: String) {
         let references = Self.references(of: page)
         #expect(references.subtracting(PageFile.all(in: page).map(\.name)) == [])
-        let own = try #require(PageFile.byFolder[page]).map(\.name)
+        let own = PageFile.files(in: page).map(\.name)
         #expect(Set(own).subtracting(references) == ["index.html"])
+    }
+
+    @Test("The elements that scripts look for are in the markup, or made by a script", arguments: pages)
+    func identifiers(page: String) {
+        let text = PageFile.all(in: page).map(\.text).joined(separator: "\n")
+        let names = text.matches(of: /byId\("([a-z-]+)"\)/).map { String($0.1) }
+        #expect(names.count > 10)
+        for name in Set(names) {
+            #expect(text.contains("id=\"\(name)\"") || text.contains("id: \"\(name)\""), "\(name)")
+        }
+    }
+
+    @Test("Each file is whole: a byte of zero would end it")
+    func whole() throws {
+        var root = #filePath[...]
+        for _ in 0..<4 { root = root[..<(root.lastIndex(of: "/") ?? root.startIndex)] }
+        for (folder, file) in Self.files {
+            let path = "\(root)/Sources/CDuplexPages/web/\(folder)/\(file.name)"
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(file.bytes), "\(folder)/\(file.name)")
+        }
     }
 
     @Test(
@@ -84,8 +106,9 @@ struct PageFileTests {
     func sameOrigin() {
         for (folder, file) in Self.files {
             let text = file.text.replacing("http://www.w3.org/2000/svg", with: "")
-            let address = text.firstMatch(of: /https?:\/\/[a-z]|["'(]\/\/|@import|url\([^)]/)
+            let address = text.firstMatch(of: /(?:https?|wss?|ftp):\/\/[a-z]|["'(]\/\/|@import|url\([^)]/)
             #expect(address == nil, "\(folder)/\(file.name)")
+            #expect(text.firstMatch(of: /\bimport\((?!"\.\/)/) == nil, "\(folder)/\(file.name)")
         }
     }
 

@@ -36,7 +36,7 @@ struct PaletteTests {
 
     /// The two `:root` blocks, light and dark.
     private static let themes: [Theme] = {
-        let base = PageFile.byFolder["shared"]?.first { $0.name == "base.css" }?.text ?? ""
+        let base = PageFile.files(in: "shared").first { $0.name == "base.css" }?.text ?? ""
         return base.matches(of: /:root \{[^}]*\}/).map { Theme($0.output) }
     }()
 

@@ -50,12 +50,13 @@ struct UploaderPageTests {
         #expect(table(Self.text("texts-zh.js")) == english)
     }
 
-    @Test("Every text that the markup names is in the table")
+    @Test("Every text that the markup names, and each state of an upload, is in the table")
     func keys() {
         let english = table(Self.text("texts-en.js"))
         let names = Self.html.matches(of: /data-(?:text|label|hint|say)="(\w+)"/).map { String($0.1) }
         #expect(names.count > 20)
-        for name in names { #expect(english[name] != nil, "\(name)") }
+        let states = ["waiting", "retrying", "asking", "paused", "done", "skipped", "cancelled"].map { "upload_\($0)" }
+        for name in names + states { #expect(english[name] != nil, "\(name)") }
     }
 
     // MARK: The policy

@@ -110,11 +110,11 @@ struct NetlinkMessageTests {
         #expect(
             contents(NetlinkBytes.address(3, [(1, four)], type: 21)) == [.addressGone(index: 3, bytes: four)]
         )
-        for (changed, isNew) in [(7, true), (8, false)] as [(UInt32, Bool)] {
+        for (changed, isUnchanged) in [(7, true), (8, false)] as [(UInt32, Bool)] {
             let times = [0, 0, 7, changed].flatMap { NetlinkBytes.number($0) }
             #expect(
                 contents(NetlinkBytes.address(3, [(1, four), (6, times)]))
-                    == [.address(index: 3, bytes: four, isUsable: true, isNew: isNew)]
+                    == [.address(index: 3, bytes: four, isUsable: true, isUnchanged: isUnchanged)]
             )
         }
         #expect(

@@ -6,8 +6,9 @@ import { colour, project } from "./views-scene.js";
 const css = ([red, green, blue], alpha = 1) => `rgb(${red * 255} ${green * 255} ${blue * 255} / ${alpha})`;
 
 export class FlatDrawing {
-    /** There is but one. */
+    /** Not set: this drawing has one quality, and that of views-gl.js several. */
     quality;
+
     static make(canvas) {
         const context = canvas.getContext("2d");
         return context ? new FlatDrawing(canvas, context) : null;

@@ -67,7 +67,7 @@ class App {
                 this.#reload();
             },
         });
-        // An answer that is on its way was asked for before: only a new one says that the server can still be reached.
+        // An answer to an earlier request says nothing about now: ask again.
         addEventListener("offline", () => this.#load(false));
         this.#go(viewOf(location));
     }
@@ -189,8 +189,11 @@ class App {
         if (uses === this.#list.uses) this.#list.select(paths);
     }
 
-    /** Runs `#reload` a little later, and once for many reasons. */
-    /** @param {() => any} run */
+    /**
+     * Runs `#reload` a little later, and once for many reasons.
+     *
+     * @param {() => any} run
+     */
     #soon(name, pause, run = () => this.#reload()) {
         clearTimeout(this.#timers[name]);
         this.#timers[name] = setTimeout(run, pause);

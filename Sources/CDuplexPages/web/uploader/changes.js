@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { address } from "./server.js";
 
 // The server's events: which folders others have changed, and whether the server is there at all.
+
+import { address } from "./server.js";
 
 const patience = 1500;
 const longestPause = 10_000;
