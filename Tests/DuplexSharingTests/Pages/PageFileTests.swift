@@ -12,10 +12,10 @@ import Testing
 @Suite("The files of the web pages")
 struct PageFileTests {
     private static let pages = ["demo", "inspector", "uploader"]
+    private static let folders = pages + ["shared"]
 
     /// Each file of each folder.
-    private static let files = (pages + ["shared"]).flatMap { folder in PageFile.files(in: folder).map { (folder, $0) }
-    }
+    private static let files = folders.flatMap { folder in PageFile.files(in: folder).map { (folder, $0) } }
 
     /// The names that a page and its files refer to.
     private static func references(of page: String) -> Set<String> {
@@ -27,7 +27,7 @@ struct PageFileTests {
 
     @Test("There are the shared files, and those of each page")
     func folders() {
-        for folder in Self.pages + ["shared"] { #expect(PageFile.files(in: folder).count > 3, "\(folder)") }
+        for folder in Self.folders { #expect(PageFile.files(in: folder).count > 3, "\(folder)") }
         #expect(Self.files.allSatisfy { !$0.1.bytes.isEmpty })
         #expect(PageFile.all(in: "none") == PageFile.files(in: "shared"))
     }
