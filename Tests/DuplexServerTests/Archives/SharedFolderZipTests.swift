@@ -10,7 +10,7 @@ import Testing
 
 @testable import DuplexServer
 
-@Suite("A shared folder as a zip", .timeLimit(minutes: 1))
+@Suite("A shared folder as a zip", .timeLimit(minutes: 4))
 struct SharedFolderZipTests {
     private static let files = [
         "a/x/1.txt": "one", "a/x/2.txt": "two", "a/.hidden": "no", "b/x": "a file", "c.txt": "see", "empty/": "",
@@ -31,7 +31,9 @@ struct SharedFolderZipTests {
             server.get("/zip") { _ in
                 Response(body: try await folder.zip(of: paths, method: method, saysLength: saysLength))
             }
-            let response = try await WebServer.testing(server) { client async throws in try await client.get("/zip") }
+            let response = try await WebServer.testing(server, within: .limit(seconds: 120)) { client async throws in
+                try await client.get("/zip")
+            }
             #expect((response.fields[.contentLength] != nil) == saysLength)
             let zip = root + "../duplex-\(UUID().uuidString).zip"
             defer { try? FileManager.default.removeItem(atPath: zip) }
@@ -84,7 +86,7 @@ struct SharedFolderZipTests {
     private static func zip(_ folder: SharedFolder, saysLength: Bool = false) async throws -> [String: String] {
         var server = WebServer(port: 0)
         server.get("/zip") { _ in Response(body: try await folder.zip(of: [.root], saysLength: saysLength)) }
-        let response = try await WebServer.testing(server, within: .limit(seconds: 60)) { client async throws in
+        let response = try await WebServer.testing(server, within: .limit(seconds: 120)) { client async throws in
             try await client.get("/zip")
         }
         return try await names(response.body)

@@ -15,6 +15,7 @@ from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFact
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 from limits import limit
 
+LIMITS = {"close_timeout": limit(10), "ping_timeout": limit(20)}
 # The parameters of permessage-deflate to offer; the library's own where there are none.
 OFFER = {}
 PREFERRED = ["chat.v2", "chat.v1"]
@@ -83,7 +84,7 @@ class Socket:
 @contextlib.asynccontextmanager
 async def connect(url, subprotocols=()):
     offered = list(subprotocols) or None
-    options = {"max_size": None, "proxy": None, "subprotocols": offered, "open_timeout": limit(10), "close_timeout": limit(10)}
+    options = LIMITS | {"max_size": None, "proxy": None, "subprotocols": offered, "open_timeout": limit(10)}
     if OFFER:
         options |= {"compression": None, "extensions": [ClientPerMessageDeflateFactory(**OFFER)]}
     async with websockets.asyncio.client.connect(url, **options) as connection:
@@ -98,7 +99,7 @@ async def serve(handle, announce):
         # Without this function, the library refuses clients that offer none.
         return next((name for name in PREFERRED if name in offered), None)
 
-    options = {"max_size": None, "subprotocols": PREFERRED, "select_subprotocol": choose, "close_timeout": limit(10)}
+    options = LIMITS | {"max_size": None, "subprotocols": PREFERRED, "select_subprotocol": choose}
     async with websockets.asyncio.server.serve(handle_connection, "127.0.0.1", 0, **options) as server:
         announce(server.sockets[0].getsockname()[1])
         await asyncio.get_running_loop().create_future()
