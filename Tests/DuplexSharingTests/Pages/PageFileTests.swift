@@ -50,7 +50,7 @@ struct PageFileTests {
     func identifiers(page: String) {
         let text = PageFile.all(in: page).map(\.text).joined(separator: "\n")
         let names = text.matches(of: /byId\("([a-z-]+)"\)/).map { String($0.1) }
-        #expect(names.count > 10)
+        #expect(names.count > 5)
         for name in Set(names) {
             #expect(text.contains("id=\"\(name)\"") || text.contains("id: \"\(name)\""), "\(name)")
         }
