@@ -46,9 +46,9 @@ let package = Package(
         .library(name: "DuplexWire", targets: ["DuplexWire"]),
         .library(name: "DuplexDeflate", targets: ["DuplexDeflate"]),
         .library(name: "DuplexWebSockets", targets: ["DuplexWebSockets"]),
-        .library(name: "DuplexJSON", targets: ["DuplexJSON"]),
-        .library(name: "DuplexFoundation", targets: ["DuplexFoundation"]),
+        .library(name: "DuplexDelegates", targets: ["DuplexDelegates"]),
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
+        .library(name: "DuplexFoundation", targets: ["DuplexFoundation"]),
         .library(name: "DuplexMustache", targets: ["DuplexMustache"]),
         .library(name: "DuplexSharing", targets: ["DuplexSharing"]),
         .library(name: "DuplexInspector", targets: ["DuplexInspector"]),
@@ -132,9 +132,10 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // Connections with delegates, for code that isn't `async`.
         .target(
-            name: "DuplexJSON",
-            dependencies: ["DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes],
+            name: "DuplexDelegates",
+            dependencies: ["DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, deque],
             swiftSettings: strict
         ),
         .target(
@@ -147,7 +148,9 @@ let package = Package(
         ),
         .target(
             name: "DuplexFoundation",
-            dependencies: ["DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes],
+            dependencies: [
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexDelegates", "DuplexServer", httpTypes,
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -166,16 +169,16 @@ let package = Package(
         .target(
             name: "DuplexSharing",
             dependencies: [
-                "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON",
-                "DuplexServer", httpTypes, logging, database,
+                "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate",
+                "DuplexServer", "DuplexFoundation", httpTypes, logging, database,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "DuplexInspector",
             dependencies: [
-                "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",
-                "DuplexServer", "DuplexSharing", httpTypes, logging, deque, database, sqlite,
+                "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets",
+                "DuplexServer", "DuplexFoundation", "DuplexSharing", httpTypes, logging, deque, database, sqlite,
                 histogram,
             ],
             swiftSettings: strict
@@ -249,16 +252,18 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "DuplexJSONTests",
+            name: "DuplexDelegatesTests",
             dependencies: [
-                "DuplexJSON", "DuplexTestPeers", "DuplexTesting", "DuplexWire", "DuplexWebSockets", "DuplexServer",
+                "DuplexTestTimes", "DuplexTestPeers", "DuplexTesting", "DuplexDelegates", "DuplexSockets",
+                "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "DuplexFoundationTests",
             dependencies: [
-                "DuplexTestTimes", "DuplexFoundation", "DuplexTestPeers", "DuplexTesting", "DuplexSockets",
+                "DuplexTestTimes", "DuplexFoundation", "DuplexDelegates", "DuplexTestPeers", "DuplexTesting",
+                "DuplexSockets",
                 "DuplexWire",
                 "DuplexWebSockets",
                 "DuplexServer", httpTypes,

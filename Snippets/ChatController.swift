@@ -1,5 +1,6 @@
 // A chat controller that came over from SocketRocket: it has state, and lives on the main actor.
 import Dispatch
+import DuplexDelegates
 import DuplexWebSockets
 
 @MainActor

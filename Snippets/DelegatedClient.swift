@@ -1,5 +1,6 @@
 // A WebSocket client for code that isn't async: a delegate gets its events, on a queue.
 import Dispatch
+import DuplexDelegates
 import DuplexWebSockets
 
 final class Printer: WebSocketDelegate, Sendable {

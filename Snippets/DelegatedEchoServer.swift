@@ -1,11 +1,11 @@
 // An echo server for code that isn't async, on TCP port 7002 of this machine: delegates get what happens, on a queue.
 import Dispatch
+import DuplexDelegates
 import DuplexSockets
 
 final class Echo: SocketListenerDelegate, SocketDelegate, Sendable {
     private enum Tag {
-        static let welcome = 0
-        static let echo = 1
+        static let (welcome, echo) = (0, 1)
     }
 
     func listener(_ listener: DelegatedListener, didAccept socket: DelegatedSocket) {

@@ -1,5 +1,5 @@
 // A web server with routes, values in JSON, a form with files, and what browsers guard.
-import DuplexJSON
+import DuplexFoundation
 import DuplexServer
 
 struct Note: Codable, Sendable { var title: String }

@@ -17,7 +17,7 @@ let package = Package(
             name: "duplex-web",
             dependencies: [
                 .product(name: "DuplexServer", package: "duplex"),
-                .product(name: "DuplexJSON", package: "duplex"),
+                .product(name: "DuplexFoundation", package: "duplex"),
                 .product(name: "DuplexSharing", package: "duplex"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]

@@ -22,7 +22,7 @@ struct DurationTests {
         DuplexSockets: CachingResolver.refreshTimeout ChainedResolver.init ChainedResolver.timeout
         DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.nameTimeout ConnectOptions.timeout
         DuplexFoundation: DelegatedSocket+Data.readData DelegatedSocket+Data.write DelegatedUDPSocket+Data.send
-        DuplexSockets: DelegatedSocket+Orders.readData DelegatedSocket+Orders.write DelegatedUDPSocket.send
+        DuplexDelegates: DelegatedSocket+Orders.readData DelegatedSocket+Orders.write DelegatedUDPSocket.send
         DuplexSockets: ProxyProtocol.required ResolverConfiguration.timeout Socket+Connecting.connect Socket+Reading.peek
         DuplexSockets: Socket+Reading.read Socket+Reading.readLine Socket+Transfers.write Socket+Transfers.writeFile
         DuplexSockets: Socket+Writing.write SocketOptions.after SocketOptions.wait TLSOptions.handshakeTimeout
@@ -56,7 +56,7 @@ struct DurationTests {
     /// Less than zero is taken as zero, as the documentation of the declaration says.
     private static let asZero = names(
         """
-        DuplexJSON: ServerSentEvent+JSON.init
+        DuplexFoundation: ServerSentEvent+JSON.init
         DuplexServer: Client.sleep EventStream.send RunningServer.stop
         DuplexSockets: Socket+Reading.TimeoutExtension
         DuplexTesting: TestClock.advance TestLoop.advance
@@ -83,7 +83,8 @@ struct DurationTests {
         DuplexTesting: TestClock.advanced TestClock.duration TestClock.init TestClock.minimumResolution
         DuplexTesting: TestClock.offset TestClock.sleep TestLoop.elapsed
         DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket+Latency.roundTrips
-        DuplexWebSockets: WebSocketDelegate.webSocket WebSocketSnapshot.age WebSocketSnapshot.silence WebSocketTimeline.tls
+        DuplexDelegates: WebSocketDelegate.webSocket
+        DuplexWebSockets: WebSocketSnapshot.age WebSocketSnapshot.silence WebSocketTimeline.tls
         DuplexWebSockets: WebSocketTimeline.upgrade
         DuplexWire: Backoff.bound Backoff.delay Keepalive.interval Keepalive.longestInterval Keepalive.timeout
         DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectChange.init

@@ -28,12 +28,13 @@ struct ImportTests {
             "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
             "HTTPTypes", "Logging", "DequeModule", "CoreMetrics", "Tracing",
         ],
-        "DuplexJSON": [
-            "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes", "FoundationEssentials", "Foundation",
+        "DuplexDelegates": [
+            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Dispatch", "Synchronization", "HTTPTypes",
+            "DequeModule",
         ],
         "DuplexFoundation": [
-            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes", "FoundationEssentials",
-            "Foundation", "FoundationNetworking", "Dispatch",
+            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexDelegates", "DuplexServer", "HTTPTypes",
+            "FoundationEssentials", "Foundation", "FoundationNetworking", "Dispatch",
         ],
         "DuplexServer": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "Glibc", "Darwin",
@@ -42,11 +43,11 @@ struct ImportTests {
         ],
         "DuplexMustache": ["DuplexWire", "DuplexServer", "Foundation", "HTTPTypes", "Mustache", "Synchronization"],
         "DuplexSharing": [
-            "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON",
+            "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexFoundation",
             "DuplexServer", "Glibc", "Darwin", "Synchronization", "HTTPTypes", "Logging", "GRDB",
         ],
         "DuplexInspector": [
-            "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",
+            "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexFoundation",
             "DuplexServer", "DuplexSharing", "Glibc", "Darwin", "Foundation", "Synchronization", "HTTPTypes", "Logging",
             "DequeModule", "GRDB", "GRDBSQLite", "Histogram", "UIKit", "AppKit",
         ],

@@ -18,7 +18,7 @@ struct UncheckedTests {
         "Sources/DuplexSockets/System/ProxyLibrary.swift",
         "Sources/DuplexWebSockets/Connection/WebSocket.swift",
         "Sources/DuplexWebSockets/Connection/WebSocketHandler.swift",
-        "Sources/DuplexSockets/Delegates/DelegateQueue.swift",
+        "Sources/DuplexDelegates/Queues/DelegateQueue.swift",
     ]
     private static let constructs = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
 

@@ -17,7 +17,7 @@ on_command="DuplexCommandTests\.(Serve|Inspect|Connect|Check|Ping|Bench|Cert|Sub
 # server and a client see it.
 of_poller="DuplexSocketsTests|WebSocketServingTests|WebSocketSendingTests|HTTPConnectionTests|ServerLoopTests|ScheduleTests.*ports"
 # What only computes.
-computing="^(ArchitectureTests|DuplexBaseTests|DuplexWireTests|DuplexDeflateTests|DuplexJSONTests|DuplexMustacheTests)\."
+computing="^(ArchitectureTests|DuplexBaseTests|DuplexWireTests|DuplexDeflateTests|DuplexMustacheTests)\."
 
 # How many tests run at once: a thousand would share the threads of a few cores, and those that wait for an answer in time would
 # get none.

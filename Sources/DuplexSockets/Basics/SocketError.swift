@@ -98,7 +98,7 @@ public struct SocketError: Error, Sendable {
 
 extension SocketError {
     /// What an argument that is out of range is answered by.
-    static func invalidArgument(_ message: String) -> SocketError {
+    package static func invalidArgument(_ message: String) -> SocketError {
         SocketError(.invalidArgument, message: message)
     }
 
@@ -112,7 +112,7 @@ extension SocketError {
     /// Refuses the timeout of a call.
     ///
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument``.
-    static func check(timeout: Duration?) throws(SocketError) {
+    package static func check(timeout: Duration?) throws(SocketError) {
         // Called by each read and write: nothing is made for those that may be.
         guard let timeout, timeout <= .zero else { return }
         let fault = DurationSetting("timeout", optional: timeout).fault ?? ""

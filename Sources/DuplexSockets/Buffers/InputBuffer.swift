@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// What a read asks for.
-enum ReadGoal: Sendable, Equatable {
+package enum ReadGoal: Sendable, Equatable {
     /// What there is: one byte at least.
     case available(upTo: Int)
     /// That many bytes, no fewer.
@@ -19,7 +19,7 @@ enum ReadGoal: Sendable, Equatable {
     /// Whether it can be asked for.
     ///
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument``.
-    func check() throws(SocketError) {
+    package func check() throws(SocketError) {
         switch self {
         case .available(let count):
             if count < 1 { throw .invalidArgument("A read takes at least one byte, and not \(count).") }

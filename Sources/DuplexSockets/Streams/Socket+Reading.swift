@@ -126,7 +126,7 @@ extension Socket {
     /// Waits until something has arrived, and leaves it for the reads that follow, which get all that has.
     ///
     /// - Returns: whether something has; not once the peer has finished writing.
-    nonisolated func waitForInput() async throws -> Bool {
+    package nonisolated func waitForInput() async throws -> Bool {
         try await read(.arrival, nil, nil) != nil
     }
 

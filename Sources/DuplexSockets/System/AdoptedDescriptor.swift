@@ -11,7 +11,7 @@ import Darwin
 /// Checks and prepares descriptors that somebody else has made.
 ///
 /// Checking changes nothing, so that what is refused is still its owner's as it was.
-enum AdoptedDescriptor {
+package enum AdoptedDescriptor {
     /// Checks that a descriptor is a stream socket that listens.
     ///
     /// - Returns: what it listens on.
@@ -31,7 +31,7 @@ enum AdoptedDescriptor {
     /// Checks that a descriptor is a stream socket that is connected.
     ///
     /// - Throws: ``SocketError`` with ``SocketError/Code/cannotConnect``.
-    static func connected(_ descriptor: Int32) throws(SocketError) {
+    package static func connected(_ descriptor: Int32) throws(SocketError) {
         let name = "Descriptor \(descriptor)"
         try checkStream(descriptor, name, .cannotConnect)
         if let code = peerError(descriptor) {

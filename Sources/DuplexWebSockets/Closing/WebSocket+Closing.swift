@@ -88,7 +88,7 @@ extension WebSocket {
     }
 
     /// Whether a task is still to handle messages that came before a violation.
-    var isAwaitingApp: Bool {
+    package var isAwaitingApp: Bool {
         guard case .violation(_, isAppAsked: true) = ending else { return false }
         return receiver == nil && handler == nil && session.canSend
     }

@@ -3,12 +3,12 @@
 
 import DequeModule
 import DuplexSockets
-import DuplexWire
+package import DuplexWire
 
 // Pings and pongs for a delegate, in their order among the messages.
 
 /// What arrives for a delegate.
-enum ToldEvent: Sendable, Equatable {
+package enum ToldEvent: Sendable, Equatable {
     case message(Message)
     case ping([UInt8])
     /// With the time since its ping, if a ping asked for it.
@@ -80,7 +80,7 @@ extension WebSocket {
     /// The next message, ping or pong; `nil` once the connection has ended in order.
     ///
     /// Of a connection whose setup asks for it, on which nothing else receives.
-    func nextTold() async throws -> ToldEvent? {
+    package func nextTold() async throws -> ToldEvent? {
         guard let control = extras?.controlInbox else { return try await nextMessage().map(ToldEvent.message) }
         if control.isDue { return control.takeFirst() }
         if let message = takeMessage() { return take(message, control) }
@@ -111,7 +111,7 @@ extension WebSocket {
     }
 
     /// Sends a ping whose pong is reported.
-    func askForPong(_ payload: [UInt8]) {
+    package func askForPong(_ payload: [UInt8]) {
         guard canSend else { return }
         let id = session.ping(payload, now: loop.clock.now())
         extras?.controlInbox?.asks(id)

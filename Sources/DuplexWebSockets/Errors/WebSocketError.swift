@@ -55,7 +55,7 @@ public struct WebSocketError: Error, Sendable {
         /// The sequences, such as ``WebSocket/messages``, and what has messages as values throw this, as all of their
         /// errors are of this type; functions such as ``WebSocket/receive()`` throw `CancellationError`.
         public static let cancelled = Code("cancelled")
-        /// Too many unsent messages; see ``DelegatedWebSocket/queueLimit`` and ``DelegatedWebSocket/queueCount``.
+        /// Too many unsent messages; see `DelegatedWebSocket.queueLimit` and `DelegatedWebSocket.queueCount`.
         public static let queueFull = Code("queueFull")
     }
 
@@ -169,15 +169,6 @@ extension WebSocketError: CustomStringConvertible {
 }
 
 extension WebSocketError {
-    static func queueFull(_ waiting: Int, _ bytes: Int, _ limit: ByteCount) -> WebSocketError {
-        let message = "\(waiting) bytes wait to be sent, and \(bytes) more are above the limit of \(limit)."
-        return WebSocketError(.queueFull, message: message)
-    }
-
-    static func queueFull(_ limit: Int) -> WebSocketError {
-        WebSocketError(.queueFull, message: "\(limit) messages and pings wait to be sent, and that is the limit.")
-    }
-
     /// What a sequence throws when the wait below it ends with that.
     ///
     /// Kept out of its callers, which end with it.

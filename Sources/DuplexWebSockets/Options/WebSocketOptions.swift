@@ -167,7 +167,7 @@ public struct WebSocketOptions: Sendable {
     var attempt = 1
 
     /// Whether pings and pongs are reported to a delegate.
-    var tellsControlFrames = false
+    package var tellsControlFrames = false
 
     /// What is to be seen of the connection.
     var observation: Observation {

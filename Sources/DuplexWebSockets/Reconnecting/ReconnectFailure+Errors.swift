@@ -41,7 +41,7 @@ extension ReconnectFailure {
     }
 
     /// What a client throws that gives up because of this.
-    var error: WebSocketError {
+    package var error: WebSocketError {
         if let error = cause as? WebSocketError { return error }
         let code: WebSocketError.Code = kind == .unprepared ? .unprepared : .connectionLost
         return WebSocketError(code, message: "The last attempt has failed: \(self)", cause: cause)

@@ -3,7 +3,7 @@
 
 import DequeModule
 package import DuplexSockets
-import DuplexWire
+package import DuplexWire
 import Synchronization
 
 // What the machine has decided, done: attempts, timers, connections that open and end.
@@ -166,7 +166,7 @@ extension ReconnectingWebSocket: TimerTarget {
 }
 
 /// What a client that reconnects reports.
-enum ReconnectNews: Sendable {
+package enum ReconnectNews: Sendable {
     case change(ReconnectChange)
     case stage(StageEvent)
 }

@@ -171,7 +171,7 @@ extension ReconnectingWebSocket {
 
     /// Passes on a message of a session that may acknowledge sent ones; for code that reads ``sessions``.
     ///
-    /// Messages of ``messages`` and of a ``DelegatedReconnectingWebSocket``'s delegate need no call. Code that reads
+    /// Messages of ``messages`` and of a `DelegatedReconnectingWebSocket`'s delegate need no call. Code that reads
     /// `WebSocket.messages` of a session with ``ReconnectOptions/delivery`` at least once has to call this with each,
     /// or everything is sent again on the next connection, and sending waits once the outbox is full.
     ///
@@ -186,7 +186,7 @@ extension ReconnectingWebSocket {
 
     /// The next message of one connection, looked at for what it acknowledges; `nil` once it has ended in order.
     @inline(__always)
-    func nextMessage(of socket: WebSocket) async throws(WebSocketError) -> Message? {
+    package func nextMessage(of socket: WebSocket) async throws(WebSocketError) -> Message? {
         guard let message = try await takeMessage(of: socket) else { return nil }
         acknowledge(by: message)
         return message
@@ -213,7 +213,7 @@ extension ReconnectingWebSocket {
     }
 
     /// The next connection; `nil` once the client has ended in order.
-    func nextSession() async throws(WebSocketError) -> WebSocket? {
+    package func nextSession() async throws(WebSocketError) -> WebSocket? {
         handle(.start)
         while true {
             if let session = unclaimed {

@@ -29,7 +29,7 @@ public actor ReconnectingWebSocket {
     nonisolated let changes = ChangeBroadcast<ReconnectChange>()
     nonisolated let stageEvents = ChangeBroadcast<StageEvent>()
     /// Both in one order.
-    nonisolated let news = ChangeBroadcast<ReconnectNews>()
+    package nonisolated let news = ChangeBroadcast<ReconnectNews>()
     nonisolated let preambleBox = Mutex<ReconnectingAttempt.Preamble?>(nil)
     let options: ReconnectOptions
     var machine: ReconnectMachine
@@ -57,7 +57,7 @@ public actor ReconnectingWebSocket {
     var attemptTimer: TimerID?
     /// Closes the last connection that this side wanted to end.
     var closing: Task<Void, Never>?
-    var closeFrame: (code: CloseCode, reason: String) = (.goingAway, "")
+    package var closeFrame: (code: CloseCode, reason: String) = (.goingAway, "")
     /// Takes changes of the network.
     var follower: Task<Void, Never>?
     /// When changes of the network are acted on, and what fires then.

@@ -3,7 +3,7 @@
 
 public import DuplexWire
 
-/// Makes messages of values, and values of messages; `DuplexJSON` has one for JSON.
+/// Makes messages of values, and values of messages; `DuplexFoundation` has one for JSON.
 public protocol MessageCodec<Incoming, Outgoing>: Sendable {
     /// What arrives.
     associatedtype Incoming: Sendable

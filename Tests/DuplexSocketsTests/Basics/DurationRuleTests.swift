@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import Dispatch
 import DuplexBase
 import DuplexTestTimes
 import Testing
@@ -113,52 +112,6 @@ struct DurationRuleTests {
                 }
             }
         }
-    }
-
-    static let orders: [Case<DelegatedSocket>] = [
-        Case("readData") { try $0.readData(timeout: $1) },
-        Case("readData(toLength:)") { try $0.readData(toLength: 1, timeout: $1) },
-        Case("readData(to: text)") { try $0.readData(to: "\n", timeout: $1) },
-        Case("readData(to: bytes)") { try $0.readData(to: [10], timeout: $1) },
-        Case("write(bytes)") { try $0.write([1], timeout: $1) },
-        Case("write(text)") { try $0.write("a", timeout: $1) },
-    ]
-
-    @Test("CocoaAsyncSocket's -1 is an error of the call, which says what to write instead, and the connection goes on")
-    func orders() async throws {
-        try await withDelegatedSocket { socket, recorder, endpoint, accept in
-            try socket.connect(to: endpoint, options: .patient)
-            let peer = try await accept()
-            for timeout in Self.refused {
-                for order in Self.orders {
-                    #expect(await errorCode { try await order.use(socket, timeout) } == .invalidArgument, "\(order)")
-                }
-            }
-            let error = #expect(throws: SocketError.self) { try socket.readData(timeout: .seconds(-1)) }
-            #expect(error?.message.contains("nil") == true && error?.message.contains("CocoaAsyncSocket") == true)
-            for timeout in Self.huge { try socket.readData(toLength: 1, timeout: timeout, tag: 7) }
-            try await peer.write("ab")
-            var events = recorder.events.makeAsyncIterator()
-            #expect(await events.next() == .connected)
-            #expect(await events.next() == .read("a", tag: 7))
-            #expect(await events.next() == .read("b", tag: 7))
-            await peer.close()
-        }
-    }
-
-    @Test("A delegated socket for datagrams, and one that is to connect, refuse them as well")
-    func delegated() async throws {
-        let queue = DispatchQueue(label: "duplex.tests.durations")
-        let datagrams = DelegatedUDPSocket(delegate: nil, queue: queue)
-        try datagrams.bind(.loopback)
-        for timeout in Self.refused {
-            #expect(await errorCode { try datagrams.send([1], timeout: timeout) } == .invalidArgument)
-            let socket = DelegatedSocket(delegate: nil, queue: queue)
-            let options = ConnectOptions(timeout: timeout)
-            #expect(await errorCode { try socket.connect(to: .unix("/none"), options: options) } == .invalidArgument)
-            #expect(socket.state == .idle)
-        }
-        datagrams.close()
     }
 
     // MARK: Options

@@ -90,42 +90,6 @@ import Testing
         }
     }
 
-    @Test("A delegate is told of the message, may answer it many times, and is told of the failure then")
-    func delegate() async throws {
-        final class Echo: WebSocketDelegate, Sendable {
-            let end = Bulletin<WebSocketError?>(nil)
-            let messages = Mutex<[Message]>([])
-
-            func webSocket(_ socket: DelegatedWebSocket, didReceive message: Message) {
-                messages.withLock { $0.append(message) }
-                for _ in 0..<100 { try? socket.send(message) }
-            }
-
-            func webSocket(_ socket: DelegatedWebSocket, didFailWith error: WebSocketError) {
-                end.change { $0 = error }
-            }
-        }
-        try await withListener { url, accept in
-            let echo = Echo()
-            let socket = DelegatedWebSocket(
-                url: url,
-                options: .patient,
-                delegate: echo,
-                queue: DispatchQueue(label: "duplex.tests")
-            )
-            socket.open()
-            let peer = try await accept()
-            try await peer.acceptWebSocket()
-            try await peer.send(Self.frames)
-            for _ in 0..<100 { #expect(try await peer.readFrame().text == "Hello") }
-            #expect(try await peer.readFrame().closeCode == 1_002)
-            await peer.close()
-            let error = try await echo.end.wait { $0 }
-            #expect(error.code == .protocolViolation)
-            #expect(echo.messages.withLock { $0 } == ["Hello"])
-        }
-    }
-
     @Test("A session of a client that reconnects gives the message, sends the answer, and fails then")
     func reconnecting() async throws {
         try await withListener { url, accept in

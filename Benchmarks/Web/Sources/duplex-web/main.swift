@@ -7,7 +7,7 @@
 //
 // The folder has what is sent. The options have each request logged to a file there, counted, and held to a rate and a time.
 
-import DuplexJSON
+import DuplexFoundation
 import DuplexServer
 import DuplexSharing
 import DuplexSockets
