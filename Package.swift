@@ -229,7 +229,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DuplexWireTests",
-            dependencies: ["DuplexWire", "DuplexDeflate", "DuplexTesting", httpTypes],
+            dependencies: ["DuplexTestSplits", "DuplexWire", "DuplexDeflate", "DuplexTesting", httpTypes],
             swiftSettings: strict
         ),
         .testTarget(
@@ -244,8 +244,8 @@ let package = Package(
         .testTarget(
             name: "DuplexWebSocketsTests",
             dependencies: [
-                "DuplexTestTimes", "DuplexTestNetworks", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
-                "DuplexDeflate",
+                "DuplexTestTimes", "DuplexTestSplits", "DuplexTestNetworks", "DuplexTestPeers", "DuplexTestProcesses",
+                "DuplexTesting", "DuplexDeflate",
                 "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, metrics,
                 metricsTestKit, tracing, inMemoryTracing,
             ],
@@ -308,7 +308,7 @@ let package = Package(
         .testTarget(
             name: "DuplexTopicsTests",
             dependencies: [
-                "DuplexTestTimes", "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
+                "DuplexTestTimes", "DuplexTestSplits", "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
                 "DuplexSockets",
                 "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexDeflate", httpTypes, logging, metrics,
                 metricsTestKit,
@@ -346,6 +346,8 @@ let package = Package(
             path: "Tests/DuplexTestPeers",
             swiftSettings: strict
         ),
+        // Inputs whole, in pieces, and byte by byte, for tests of rules.
+        .target(name: "DuplexTestSplits", path: "Tests/DuplexTestSplits", swiftSettings: strict),
         // Limits of time in tests, which one variable makes longer.
         .target(name: "DuplexTestTimes", path: "Tests/DuplexTestTimes", swiftSettings: strict),
         // Networks that tests take down, change and slow.

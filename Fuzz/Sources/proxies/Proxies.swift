@@ -4,6 +4,7 @@
 import FuzzSupport
 
 // How long digests are isn't public.
+@testable import DuplexWebSockets
 @testable import DuplexWire
 
 /// All that came of a proxy's answers.

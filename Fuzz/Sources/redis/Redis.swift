@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
 import FuzzSupport
 
-@testable import DuplexWire
+@testable import DuplexTopics
 
 /// All that a parser tells of one stream.
 struct Outcome: Equatable {

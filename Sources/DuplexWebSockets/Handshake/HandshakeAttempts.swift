@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
-public import DuplexWire
+import DuplexWire
 public import HTTPTypes
 
 /// The requests that lead to one WebSocket: more than one where the server redirects or asks who this is.

@@ -6,8 +6,8 @@
 
 extension RawSpan {
     /// The byte at an offset; traps outside the span.
-    @inline(__always)
-    func byte(at offset: Int) -> UInt8 {
+    @inlinable @inline(__always)
+    package func byte(at offset: Int) -> UInt8 {
         // `unsafeLoad` checks the bound itself; a byte is valid whatever it holds.
         unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
@@ -44,7 +44,7 @@ extension RawSpan {
 
 extension Array where Element == UInt8 {
     /// The bytes that `body` writes, up to `capacity` of them.
-    init(room capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
+    package init(room capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
         // Without room it would be the empty array, which is one for all threads, and its count would be written.
         unsafe self.init(unsafeUninitializedCapacity: Swift.max(capacity, 1)) { memory, count in
             // The span says how much of the memory it has initialised, and nothing else writes to it meanwhile.

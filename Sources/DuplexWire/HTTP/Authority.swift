@@ -2,16 +2,16 @@
 // Copyright (c) the Duplex authors
 
 /// `host[:port]` as it stands in a Host field, a URI or an Origin (RFC 3986 section 3.2).
-struct Authority: Sendable, Hashable {
+package struct Authority: Sendable, Hashable {
     /// The host in lower case; an IPv6 address keeps its brackets and loses its zone.
-    let host: String
+    package let host: String
     /// The zone of an IPv6 address, such as `eth0` (RFC 6874).
     let zone: String?
     /// The port, or nil where none is written.
-    let port: Int?
+    package let port: Int?
 
     /// Reads an authority without user information, or is nil.
-    init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         let hostEnd = Self.hostEnd(bytes)
         guard hostEnd > 0, let port = Self.port(bytes[hostEnd...]) else { return nil }

@@ -177,7 +177,7 @@ extension Span<UInt8> {
 
     /// Appends at most that many of the bytes from the position on, moves the position, and returns how many there
     /// were.
-    func copy(upTo bound: Int, from position: inout Int, to copy: inout [UInt8]) -> Int {
+    package func copy(upTo bound: Int, from position: inout Int, to copy: inout [UInt8]) -> Int {
         let range = range(upTo: bound, from: &position)
         Grammar.append(extracting(range), to: &copy)
         return range.count

@@ -2,10 +2,10 @@
 // Copyright (c) the Duplex authors
 
 /// The characters and the small rules that HTTP's grammar is made of (RFC 9110 section 5.6, RFC 3986 section 2).
-enum Grammar {
+package enum Grammar {
     static let tab: UInt8 = 0x09
-    static let lineFeed: UInt8 = 0x0A
-    static let carriageReturn: UInt8 = 0x0D
+    package static let lineFeed: UInt8 = 0x0A
+    package static let carriageReturn: UInt8 = 0x0D
     static let space: UInt8 = 0x20
 
     /// Whether the byte is a control character other than the tab.
@@ -15,10 +15,10 @@ enum Grammar {
     static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
     /// Whether the byte is a visible ASCII character.
-    static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
+    package static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
     /// Whether the byte is an ASCII digit.
-    static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+    package static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
     /// Whether the byte is an ASCII letter.
     static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
@@ -42,7 +42,7 @@ enum Grammar {
     }
 
     /// The number that the bytes spell in decimal digits alone, or nil if there are none, others, or too many.
-    static func decimal(_ bytes: some Collection<UInt8>) -> Int? {
+    package static func decimal(_ bytes: some Collection<UInt8>) -> Int? {
         if bytes.isEmpty { return nil }
         var value = 0
         for byte in bytes {
@@ -57,7 +57,7 @@ enum Grammar {
 
     /// The members of a comma-separated list, without the blanks around them; empty members are left out
     /// (RFC 9110 section 5.6.1.2).
-    static func list(_ value: String) -> [Substring] {
+    package static func list(_ value: String) -> [Substring] {
         var members: [Substring] = []
         for member in value.utf8.split(separator: UInt8(ascii: ",")) {
             let text = trimmed(Substring(member))
@@ -67,7 +67,7 @@ enum Grammar {
     }
 
     /// The text without the spaces and tabs at its ends.
-    static func trimmed(_ text: Substring) -> Substring {
+    package static func trimmed(_ text: Substring) -> Substring {
         var bytes = text.utf8[...]
         while let first = bytes.first, isBlank(first) { bytes.removeFirst() }
         while let last = bytes.last, isBlank(last) { bytes.removeLast() }
@@ -75,13 +75,13 @@ enum Grammar {
     }
 
     /// Whether the two are equal but for the case of ASCII letters.
-    static func matches(_ text: some StringProtocol, _ other: some StringProtocol) -> Bool {
+    package static func matches(_ text: some StringProtocol, _ other: some StringProtocol) -> Bool {
         text.utf8.count == other.utf8.count
             && zip(text.utf8, other.utf8).allSatisfy { lowercase($0) == lowercase($1) }
     }
 
     /// The text with ASCII letters in lower case.
-    static func lowercased(_ text: some StringProtocol) -> String {
+    package static func lowercased(_ text: some StringProtocol) -> String {
         String(decoding: text.utf8.map(lowercase), as: UTF8.self)
     }
 

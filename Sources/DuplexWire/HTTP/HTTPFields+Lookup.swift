@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import HTTPTypes
+package import HTTPTypes
 
 extension HTTPFields {
     /// The values of all Host fields; the field types have no constant for that name.
@@ -12,7 +12,7 @@ extension HTTPFields {
     }
 
     /// Whether a field that is a comma-separated list has that member, in any case of letters.
-    func hasToken(_ token: String, in name: HTTPField.Name) -> Bool {
+    package func hasToken(_ token: String, in name: HTTPField.Name) -> Bool {
         guard contains(name) else { return false }
         return self[values: name].contains { value in
             Grammar.list(value).contains { Grammar.matches($0, token) }

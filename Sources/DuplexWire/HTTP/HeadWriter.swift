@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import HTTPTypes
+package import HTTPTypes
 
 extension RequestHead {
     /// Appends the head as it goes on the wire, with the empty line that ends it (RFC 9112 section 3).
@@ -60,14 +60,14 @@ extension ResponseHead {
 }
 
 /// The pieces of a head on the wire.
-enum HeadWriter {
-    static func appendLineEnd(to bytes: inout [UInt8]) {
+package enum HeadWriter {
+    package static func appendLineEnd(to bytes: inout [UInt8]) {
         bytes.append(Grammar.carriageReturn)
         bytes.append(Grammar.lineFeed)
     }
 
     /// Appends text that can't leave its line: controls other than the tab become spaces.
-    static func append(_ text: String, to bytes: inout [UInt8]) {
+    package static func append(_ text: String, to bytes: inout [UInt8]) {
         var index = bytes.count
         bytes.append(utf8: text)
         while true {
@@ -78,7 +78,7 @@ enum HeadWriter {
     }
 
     /// Appends a line; its name is a token, in which there is no control.
-    static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+    package static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
         bytes.append(utf8: name)
         bytes.append(UInt8(ascii: ":"))
         bytes.append(Grammar.space)
@@ -107,7 +107,7 @@ enum HeadWriter {
         }
     }
 
-    static func append(_ fields: HTTPFields, to bytes: inout [UInt8]) {
+    package static func append(_ fields: HTTPFields, to bytes: inout [UInt8]) {
         for field in fields where field.name != .cookie { append(field.name.rawName, field.value, to: &bytes) }
         if let cookie = fields[.cookie] { append("Cookie", cookie, to: &bytes) }
     }

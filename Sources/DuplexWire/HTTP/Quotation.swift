@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// Text from a peer, made fit to be shown: controls and anything beyond ASCII escaped, a long text cut.
-enum Quotation {
+package enum Quotation {
     /// The most bytes of the text that are shown.
     static let bound = 64
 
@@ -14,7 +14,7 @@ enum Quotation {
     }
 
     /// The text in quotation marks.
-    static func of(_ text: some StringProtocol) -> String {
+    package static func of(_ text: some StringProtocol) -> String {
         // One byte more than is shown: whether there is more, without copying all of a long text.
         of(Array(text.utf8.prefix(bound + 1)).span)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestSplits
 import DuplexWire
 import HTTPTypes
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestSplits
 import DuplexWire
 import HTTPTypes
 import Testing
@@ -146,7 +147,7 @@ struct ClientHandshakeTests {
 
     private func receive(_ pieces: [[UInt8]]) -> Fed<ClientHandshake.Result, HandshakeError> {
         guard var handshake = try? handshake() else { return Fed() }
-        return DuplexWireTests.feed(pieces) { (piece, position) throws(HandshakeError) in
+        return DuplexTestSplits.feed(pieces) { (piece, position) throws(HandshakeError) in
             try handshake.receive(piece, from: &position)
         }
     }
