@@ -169,7 +169,7 @@ let package = Package(
         .target(
             name: "DuplexSharing",
             dependencies: [
-                "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate",
+                "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets",
                 "DuplexServer", "DuplexFoundation", httpTypes, logging, database,
             ],
             swiftSettings: strict
@@ -308,7 +308,8 @@ let package = Package(
         .testTarget(
             name: "DuplexTopicsTests",
             dependencies: [
-                "DuplexTestTimes", "DuplexTestSplits", "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
+                "DuplexTestTimes", "DuplexTestSplits", "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses",
+                "DuplexTesting",
                 "DuplexSockets",
                 "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexDeflate", httpTypes, logging, metrics,
                 metricsTestKit,

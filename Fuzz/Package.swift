@@ -50,7 +50,7 @@ let package = Package(
         target("events"),
         target("redis", "DuplexTopics"),
         target("contents", "DuplexDeflate"),
-        target("handshake"),
+        target("handshake", "DuplexSharing"),
         target("proxies", "DuplexWebSockets"),
         target("network", "DuplexSockets"),
         target("xml", "DuplexSharing"),

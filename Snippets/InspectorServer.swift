@@ -1,6 +1,7 @@
 // An app whose insides are live in the browser: at the address that is printed, with its token.
 import DuplexInspector
 import DuplexServer
+import DuplexSharing
 import Logging
 
 let console = InspectorConsole()

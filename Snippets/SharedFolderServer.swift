@@ -1,5 +1,6 @@
 // A folder that clients write to: uploads that go on where they were cut off, and all of it as a zip.
 import DuplexServer
+import DuplexSharing
 
 var options = FolderOptions()
 options.allowedExtensions = ["jpg", "png"]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexServer
+import DuplexServer
+public import DuplexSharing
 import Foundation
 
 /// What an inspector shows, who may look, and what it may change; see `inspector` of `WebServer`.

@@ -15,10 +15,10 @@ struct DurationTests {
         DuplexFoundation: Socket+Data.readData Socket+Data.write UDPSocket+Data.send
         DuplexInspector: InspectorCommands.add InspectorOptions.messages InspectorOptions.sqlTime
         DuplexInspector: InspectorValues.timeLimit InspectorViews.add
-        DuplexServer: DigestOptions.init DigestOptions.nonceLifetime ResumableUploadOptions.lifetime
+        DuplexServer: DigestOptions.init DigestOptions.nonceLifetime
         DuplexServer: RouteBuilder+Events.events RouteOption+Throttle.throttleFailures RouteOption.closeTimeout
         DuplexServer: RouteOption.timeLimit WebServer.blockedLoopThreshold WebServer.closeTimeout WebServer.idleTimeout
-        DuplexSharing: WebDAVOptions.lockTime
+        DuplexSharing: ResumableUploadOptions.lifetime WebDAVOptions.lockTime
         DuplexSockets: CachingResolver.refreshTimeout ChainedResolver.init ChainedResolver.timeout
         DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.nameTimeout ConnectOptions.timeout
         DuplexFoundation: DelegatedSocket+Data.readData DelegatedSocket+Data.write DelegatedUDPSocket+Data.send
@@ -42,7 +42,8 @@ struct DurationTests {
     private static let orZero = names(
         """
         DuplexServer: CORSPolicy.init Drain.init Drain.spread FileOptions.maxAge FileOptions.openFileAge
-        DuplexServer: FolderOptions.trashAge SecurityHeaders.transportSecurity
+        DuplexServer: SecurityHeaders.transportSecurity
+        DuplexSharing: FolderOptions.trashAge
         DuplexSockets: CachingResolver.defaultTimeToLive CachingResolver.lastResortDelay
         DuplexSockets: CachingResolver.maximumTimeToLive CachingResolver.minimumTimeToLive CachingResolver.refreshPause
         DuplexSockets: CachingResolver.staleTime CachingResolver.unknownTimeToLive ConnectOptions.attemptDelay

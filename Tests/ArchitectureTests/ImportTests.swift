@@ -25,7 +25,7 @@ struct ImportTests {
         "DuplexWire": ["DuplexBase", "HTTPTypes", "Synchronization"],
         "DuplexDeflate": ["DuplexBase", "DuplexWire", "CDuplexISAL", "CDuplexZlib"],
         "DuplexWebSockets": [
-            "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
+            "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Synchronization",
             "HTTPTypes", "Logging", "DequeModule", "CoreMetrics", "Tracing",
         ],
         "DuplexDelegates": [
@@ -43,8 +43,8 @@ struct ImportTests {
         ],
         "DuplexMustache": ["DuplexWire", "DuplexServer", "Foundation", "HTTPTypes", "Mustache", "Synchronization"],
         "DuplexSharing": [
-            "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexFoundation",
-            "DuplexServer", "Glibc", "Darwin", "Synchronization", "HTTPTypes", "Logging", "GRDB",
+            "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets",
+            "DuplexServer", "DuplexFoundation", "Glibc", "Darwin", "Synchronization", "HTTPTypes", "Logging", "GRDB",
         ],
         "DuplexInspector": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexFoundation",

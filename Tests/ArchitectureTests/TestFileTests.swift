@@ -16,7 +16,7 @@ struct TestFileTests {
         "Sources/DuplexSockets/EventLoop/Poller.swift": "a protocol and its words; the pollers do something",
         "Sources/DuplexSockets/EventLoop/LoopCallbacks.swift": "protocols; the tests of LoopCore have what is called",
         "Sources/DuplexSockets/Channels/ChannelHandler.swift": "a protocol; the tests of Channel have handlers",
-        "Sources/DuplexServer/Folders/PropertyKeeping.swift":
+        "Sources/DuplexSharing/Folders/PropertyKeeping.swift":
             "a protocol; the tests of PropertyDatabase have one that keeps",
         "Sources/DuplexWebSockets/Connection/Exports.swift": "imports; ProgramTests has programs that need them",
         "Sources/DuplexWire/Messages/MessageInflater.swift": "protocols and their words; DuplexDeflate does something",

@@ -5,6 +5,7 @@ import FuzzSupport
 import HTTPTypes
 
 // Conditions of WebDAV aren't public: servers read them.
+@testable import DuplexSharing
 @testable import DuplexWire
 
 /// Called by libFuzzer for each input.

@@ -3,6 +3,7 @@
 
 import DuplexInspector
 import DuplexServer
+import DuplexSharing
 import Synchronization
 
 /// The inspector of `duplex serve`, with something to see in each of its parts.

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexSharing
 import DuplexSockets
 import Foundation
 

@@ -3,6 +3,7 @@
 
 import DuplexFoundation
 import DuplexServer
+import DuplexSharing
 import DuplexWire
 import Foundation
 import GRDB

@@ -139,13 +139,13 @@ extension HTTPConnection {
 
     /// The response to an error, and the log of errors that aren't the client's.
     func problem(_ error: any Error, _ request: Request) -> Problem {
+        if let refusal = (error as? any RefusingError)?.refusal { return refusal }
         switch error {
         case let problem as Problem: return problem
         case is CancellationError:
             let reason = services.isStopping ? ": the server ends" : ""
             return Problem(.serviceUnavailable, "The request was cancelled\(reason).")
         case let error as HTTPError where error.status.code < 500: return Problem(error.status, error.message)
-        case let error as FolderError where error.code != .system: return error.problem
         default:
             present?.record?.error = error
             services.logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])

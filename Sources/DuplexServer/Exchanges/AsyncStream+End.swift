@@ -10,7 +10,7 @@ extension AsyncStream where Element == Void {
     /// - Returns: whether it has ended.
     /// - Throws: what `sleep` throws, such as `CancellationError`.
     @discardableResult
-    func ends(
+    package func ends(
         within limit: Duration,
         _ sleep: @escaping @Sendable (Duration) async throws -> Void
     ) async throws -> Bool {

@@ -3,6 +3,12 @@
 
 public import HTTPTypes
 
+/// An error of a feature that says what a client is told of it.
+package protocol RefusingError: Error {
+    /// What is answered; `nil` for an error that is this side's, which is logged and answered with 500.
+    var refusal: Problem? { get }
+}
+
 /// An error response: nothing matches, a rule is broken, or a handler has failed.
 ///
 /// It becomes JSON (RFC 9457) for clients that prefer that to text, and plain text for others; see

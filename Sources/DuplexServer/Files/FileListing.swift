@@ -6,12 +6,20 @@ import DuplexWire
 import HTTPTypes
 
 /// What is in a folder, as a page or as JSON.
-struct FileListing {
-    struct Entry {
+package struct FileListing {
+    /// A file or a folder.
+    package struct Entry {
         let name: String
         let isFolder: Bool
         let size: UInt64
         let modified: UnixTime
+
+        package init(name: String, isFolder: Bool, size: UInt64, modified: UnixTime) {
+            self.name = name
+            self.isFolder = isFolder
+            self.size = size
+            self.modified = modified
+        }
     }
 
     enum Order: String, CaseIterable {
@@ -44,7 +52,7 @@ struct FileListing {
         let (names, isCut) = try OpenedFolder(file)?.allNames(atMost: Self.bound) ?? ([], false)
         var entries: [Entry] = []
         var unlisted = 0
-        for name in names where (showsHidden || !name.isHidden) && !FolderPath.isOwn(name.escaped) {
+        for name in names where (showsHidden || !name.isHidden) && !OwnName.isOwn(name.escaped) {
             guard let name = name.text else {
                 unlisted += 1
                 continue
@@ -56,7 +64,7 @@ struct FileListing {
         self.init(entries, isCut: isCut, unlisted: unlisted, isTop: path.text.isEmpty)
     }
 
-    init(_ entries: [Entry], isCut: Bool, unlisted: Int = 0, isTop: Bool) {
+    package init(_ entries: [Entry], isCut: Bool, unlisted: Int = 0, isTop: Bool) {
         self.entries = entries
         self.isCut = isCut
         self.unlisted = unlisted
@@ -64,7 +72,7 @@ struct FileListing {
     }
 
     /// The response, in the form that the client wants.
-    func response(to request: Request) -> Response {
+    package func response(to request: Request) -> Response {
         let items = QueryItems(readable: request.query)
         let order = items.first { $0.name == "sort" }.flatMap { Order(rawValue: $0.value) } ?? .name
         let isDescending = items.contains { $0.name == "order" && $0.value == "desc" }

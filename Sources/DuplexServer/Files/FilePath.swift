@@ -41,7 +41,7 @@ struct FilePath: Equatable {
 
     private static func isName(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
-            && !FolderPath.isOwn(name)
+            && !OwnName.isOwn(name)
     }
 
     /// The path of something in the folder at this path.

@@ -28,8 +28,8 @@ final class FileResponder: Sendable {
     private let depth: Int
     private let options: FileOptions
     private let compressed: CompressedFiles
-    /// Whose rules hold; `nil` for a folder that has none.
-    private let shared: SharedFolder?
+    /// Which rules hold; `nil` for a folder that has none.
+    private let rules: (any FileRules)?
 
     /// Files up to this size are compressed on the loop, which takes half a millisecond.
     private static let shortSize: UInt64 = 16 * 1_024
@@ -40,17 +40,17 @@ final class FileResponder: Sendable {
     ///   - folder: what is served.
     ///   - depth: how many segments of a path lead to the folder.
     ///   - options: how it is served.
-    ///   - shared: whose rules hold.
-    init(_ folder: ConfinedFolder, depth: Int, _ options: FileOptions, shared: SharedFolder? = nil) {
+    ///   - rules: which rules hold.
+    init(_ folder: ConfinedFolder, depth: Int, _ options: FileOptions, rules: (any FileRules)? = nil) {
         self.folder = folder
-        self.shared = shared
+        self.rules = rules
         self.depth = depth
         self.options = options
         compressed = CompressedFiles(limit: options.compressedSize, level: options.compression.level)
     }
 
     var handler: RouteHandler {
-        if let shared { return .task { try await self.response(to: $0, in: shared) } }
+        if let rules { return .task { try await self.response(to: $0, by: rules) } }
         return .atOnceOrTask { request in
             do { return try self.responseAtOnce(to: request) } catch is NotCached { return nil }
         } otherwise: { request in
@@ -121,10 +121,9 @@ final class FileResponder: Sendable {
         }
     }
 
-    /// Whether a shared folder shows what is there.
+    /// Whether the rules show what is there.
     private func shows(_ path: FilePath) -> Bool {
-        guard let shared else { return true }
-        return FolderPath(path.text).map(shared.shows) ?? false
+        rules?.shows(path.text) ?? true
     }
 
     private func open(_ path: String, _ onlyIfCached: Bool) throws -> OpenedFile? {
@@ -158,7 +157,7 @@ final class FileResponder: Sendable {
         }
         guard options.showsListings else { return try missing(request, onlyIfCached) }
         if onlyIfCached { throw NotCached() }
-        if let shared { return Answer(response: try listing(of: path, in: shared, request)) }
+        if let rules { return Answer(response: try rules.listing(of: path.text, to: request)) }
         let listing = try FileListing(of: file, at: path, in: folder, showsHidden: options.showsHidden)
         return Answer(response: listing.response(to: request))
     }

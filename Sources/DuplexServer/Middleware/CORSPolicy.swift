@@ -45,7 +45,7 @@ public struct CORSPolicy: Sendable {
             .authorization, .contentType, .contentEncoding, .cacheControl, .range, .ifRange, .ifMatch, .ifNoneMatch,
             .ifModifiedSince, .ifUnmodifiedSince, .depth, .destination, .davIf, .lockToken, .overwrite, .timeout,
             .xExpectedEntityLength, .xRequestID, .xRequestedWith,
-        ] + UploadProtocol.requestFields
+        ] + HTTPField.Name.uploadRequestFields
 
     /// `ETag`, `Location`, `Retry-After` and others about files, and those that clients of WebDAV and of resumable
     /// uploads read.
@@ -53,7 +53,7 @@ public struct CORSPolicy: Sendable {
         [
             .eTag, .location, .retryAfter, .allow, .acceptRanges, .contentRange, .contentDisposition, .contentEncoding,
             .wwwAuthenticate, .dav, .lockToken, .msAuthorVia, .xRequestID,
-        ] + UploadProtocol.responseFields
+        ] + HTTPField.Name.uploadResponseFields
 
     let origins: Origins
     let methods: [HTTPRequest.Method]

@@ -6,6 +6,18 @@ package import HTTPTypes
 // What answers at a path and everywhere below it.
 
 extension RouteBuilder {
+    /// Answers methods at a path by one handler, which may wait.
+    package mutating func answer(
+        _ methods: [HTTPRequest.Method],
+        at path: String,
+        _ options: [RouteOption],
+        _ handler: @escaping @Sendable (Request) async throws -> Response
+    ) {
+        for method in methods {
+            add(RouteDefinition(path: path, options: options, action: .request(method, .made(.task(handler)))))
+        }
+    }
+
     /// Answers methods at a path and below it by one handler, which may wait.
     ///
     /// - Parameters:

@@ -2,15 +2,19 @@
 // Copyright (c) the Duplex authors
 
 internal import CDuplexOpenSSL
-package import DuplexWire
 
 /// A digest of bytes that come in pieces, by OpenSSL.
 @safe package final class RunningDigest {
+    /// How the digest is made.
+    package enum Algorithm: Sendable {
+        case md5, sha1, sha256
+    }
+
     // Made by OpenSSL, freed here, and never given to anybody.
     private let context: OpaquePointer
 
     /// Begins with no bytes; `nil` where this OpenSSL doesn't have the algorithm, such as MD5 in FIPS mode.
-    package init?(_ algorithm: UploadChecksum.Algorithm) {
+    package init?(_ algorithm: Algorithm) {
         let type: OpaquePointer?
         switch algorithm {
         case .md5: unsafe type = EVP_md5()

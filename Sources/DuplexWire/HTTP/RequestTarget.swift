@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import HTTPTypes
+package import HTTPTypes
 
 /// What a request is for, in one of the four forms of RFC 9112 section 3.2.
-struct RequestTarget {
+package struct RequestTarget {
     /// The path as it was sent; `*` for the server as a whole, empty for the authority form.
-    let path: String
+    package let path: String
     /// What follows the first question mark, as it was sent.
     let query: String?
     /// The authority, where the target has one of its own.
-    let authority: Authority?
+    package let authority: Authority?
 
     /// Reads the target of a request with that method.
-    init(_ target: String, method: HTTPRequest.Method) throws(HTTPError) {
+    package init(_ target: String, method: HTTPRequest.Method) throws(HTTPError) {
         for byte in target.utf8 where !Grammar.isVisible(byte) || byte == UInt8(ascii: "#") {
             throw HTTPError(.badTarget, "the request target has \(Quotation.of(byte)), which must be percent-encoded")
         }

@@ -11,6 +11,7 @@ import Synchronization
 import Testing
 
 @testable import DuplexCommand
+@testable import DuplexSharing
 
 @Suite("What duplex serve -v tells", .timeLimit(minutes: 1))
 struct TransferReportTests {

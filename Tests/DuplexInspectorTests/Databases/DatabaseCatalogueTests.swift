@@ -9,6 +9,7 @@ import HTTPTypes
 import Testing
 
 @testable import DuplexInspector
+@testable import DuplexSharing
 
 @Suite struct DatabaseCatalogueTests {
     private static let visitor = FolderVisitor(user: nil, address: nil)

@@ -11,6 +11,7 @@ import HTTPTypes
 import Testing
 
 @testable import DuplexInspector
+@testable import DuplexSharing
 
 @Suite struct FileRoomTests {
     private static func run(

@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
-import DuplexTestProcesses
 import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
@@ -85,25 +84,6 @@ struct DurationRuleTests {
         let running = try await server.start()
         #expect(running.urls.count == 1)
         await running.stop(within: .zero)
-    }
-
-    @Test("A folder's trash and uploads have the rule")
-    func folders() async throws {
-        try await withTestFolder { folder in
-            for time in Self.refused {
-                var options = FolderOptions()
-                options.trashAge = time
-                if time < .zero {
-                    let error = #expect(throws: SocketError.self) { _ = try SharedFolder(folder, options) }
-                    #expect(error?.code == .invalidArgument)
-                }
-                var uploads = ResumableUploadOptions()
-                uploads.lifetime = time
-                var server = WebServer(port: 0)
-                server.resumableUploads("/u", to: try SharedFolder(folder), taking: uploads)
-                #expect(throws: RouteError.self) { _ = try server.table() }
-            }
-        }
     }
 
     @Test("Zero and less cut everything at once when a server stops")

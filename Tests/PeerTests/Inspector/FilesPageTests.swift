@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+@testable import DuplexSharing
 import DuplexInspector
 import DuplexServer
 import DuplexTestPeers

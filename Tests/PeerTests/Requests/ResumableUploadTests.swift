@@ -8,6 +8,8 @@ import DuplexTestTimes
 import Logging
 import Testing
 
+@testable import DuplexSharing
+
 /// tuspy against a server of ours; `scripts/more/heavy uploads` does it five hundred times, and kills the server between.
 @Suite(.timeLimit(minutes: 3)) struct ResumableUploadTests {
     private static func server(_ root: String, port: Int = 0) throws -> WebServer {

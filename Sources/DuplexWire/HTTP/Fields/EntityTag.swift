@@ -50,7 +50,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A tag, whose text is taken as it stands: a backslash is one of its characters.
-    static func tag(_ scanner: inout FieldScanner) -> EntityTag? {
+    package static func tag(_ scanner: inout FieldScanner) -> EntityTag? {
         let begin = scanner.position
         let isWeak = scanner.skip("W")
         guard !isWeak || scanner.skip("/"), scanner.skip("\"") else {

@@ -4,33 +4,33 @@
 /// Steps through the value of a field: tokens, quoted strings and what stands between them (RFC 9110 section 5.6).
 ///
 /// No byte is looked at more than a few times, whatever the value is.
-struct FieldScanner {
-    let bytes: [UInt8]
-    var position = 0
+package struct FieldScanner {
+    package let bytes: [UInt8]
+    package var position = 0
 
-    init(_ value: some StringProtocol) {
+    package init(_ value: some StringProtocol) {
         bytes = Array(value.utf8)
     }
 
-    var isAtEnd: Bool { position == bytes.count }
+    package var isAtEnd: Bool { position == bytes.count }
 
     /// Whether a space or a tab is next.
     var isAtBlank: Bool { position < bytes.count && Grammar.isBlank(bytes[position]) }
 
-    func isAt(_ character: Unicode.Scalar) -> Bool {
+    package func isAt(_ character: Unicode.Scalar) -> Bool {
         position < bytes.count && bytes[position] == UInt8(ascii: character)
     }
 
     /// Steps over the character, if it is next.
     ///
     /// - Returns: Whether it was.
-    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    package mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard isAt(character) else { return false }
         position += 1
         return true
     }
 
-    mutating func skipBlanks() {
+    package mutating func skipBlanks() {
         while isAtBlank { position += 1 }
     }
 
@@ -40,7 +40,7 @@ struct FieldScanner {
     }
 
     /// A token (RFC 9110 section 5.6.2); nil where none begins.
-    mutating func token() -> String? {
+    package mutating func token() -> String? {
         let start = position
         while position < bytes.count, Grammar.isTokenByte(bytes[position]) { position += 1 }
         return start < position ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
