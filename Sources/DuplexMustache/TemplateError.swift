@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+public import DuplexWire
+
 /// What is wrong with a template.
 public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; an open set.
-    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The code's name.
         public let rawValue: String
 
@@ -12,9 +14,6 @@ public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible 
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
-
-        /// The code's name.
-        public var description: String { rawValue }
 
         /// There is no template of that name.
         public static let missing = Code(rawValue: "missing")

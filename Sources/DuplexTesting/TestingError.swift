@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexBase
+public import DuplexBase
 
 /// Why the test of a server failed beside what the test itself found.
 public struct TestingError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; an open set.
-    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The code's name.
         public let rawValue: String
 
@@ -14,9 +14,6 @@ public struct TestingError: Error, Sendable, CustomStringConvertible {
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
-
-        /// The code's name.
-        public var description: String { rawValue }
 
         /// The test took longer than it may, of the machine's time.
         public static let outOfTime = Self(rawValue: "outOfTime")

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+public import DuplexWire
+
 /// What is wrong with the routes of a server; thrown when it starts.
 public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; an open set.
-    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The code's name.
         public let rawValue: String
 
@@ -12,9 +14,6 @@ public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
-
-        /// The code's name.
-        public var description: String { rawValue }
 
         /// The same method of the same path, or two WebSockets of the same path: one of them would never be reached.
         public static let definedTwice = Self(rawValue: "definedTwice")

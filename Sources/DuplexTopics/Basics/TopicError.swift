@@ -2,14 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexWebSockets
-import DuplexWire
+public import DuplexWire
 
 /// Why a topic can't be published to or subscribed to, or why a subscription has ended.
 ///
 /// ``code`` is for programs, ``message`` for people.
 public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; an open set.
-    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The code's name.
         public let rawValue: String
 
@@ -17,9 +17,6 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
-
-        /// The code's name.
-        public var description: String { rawValue }
 
         /// The name isn't one of a topic, or the pattern isn't one.
         public static let invalidName = Self(rawValue: "invalidName")

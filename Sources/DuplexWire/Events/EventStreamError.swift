@@ -6,7 +6,7 @@
 /// ``code`` is for programs, ``message`` for people.
 public struct EventStreamError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; an open set.
-    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The code's name.
         public let rawValue: String
 
@@ -14,9 +14,6 @@ public struct EventStreamError: Error, Sendable, Hashable, CustomStringConvertib
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
-
-        /// The code's name.
-        public var description: String { rawValue }
 
         /// A field would break out of its line: it has a line end, or U+0000.
         public static let invalidField = Self(rawValue: "invalidField")

@@ -35,7 +35,7 @@ extension HTTPError: CustomStringConvertible {
 
 extension HTTPError {
     /// The kind of fault; an open set, to which later versions may add.
-    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The code's name, such as `headTooLarge`.
         public let rawValue: String
 
@@ -43,9 +43,6 @@ extension HTTPError {
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
-
-        /// The code's name.
-        public var description: String { rawValue }
     }
 }
 

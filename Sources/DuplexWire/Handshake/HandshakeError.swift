@@ -8,7 +8,7 @@ public import HTTPTypes
 /// If the server answered, the answer is here: its status, its fields, and up to 64 KiB of its body.
 public struct HandshakeError: Error, Sendable, Hashable {
     /// The kind of failure; an open set, to which later versions may add.
-    public struct Code: RawRepresentable, Sendable, Hashable {
+    public struct Code: ErrorCode {
         /// The code's name, such as `refused`.
         public let rawValue: String
 

@@ -245,7 +245,7 @@ extension Authority {
 /// What is wrong with a URL.
 public struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; an open set, to which later versions may add.
-    public struct Code: RawRepresentable, Sendable, Hashable {
+    public struct Code: ErrorCode {
         /// The code's name, such as `scheme`.
         public let rawValue: String
 

@@ -7,7 +7,7 @@ public import HTTPTypes
 /// Why a proxy didn't make the connection that it was asked for.
 public struct ProxyError: Error, Sendable, Hashable {
     /// The kind of failure; an open set, to which later versions may add.
-    public struct Code: RawRepresentable, Sendable, Hashable {
+    public struct Code: ErrorCode {
         /// The code's name, such as `refused`.
         public let rawValue: String
 
