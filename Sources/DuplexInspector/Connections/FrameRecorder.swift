@@ -32,7 +32,7 @@ final class FrameRecorder: Sendable {
         weak var socket: WebSocket?
         /// As it was when it was first watched.
         let facts: ConnectionFacts
-        var watchers = LiveWatchers()
+        let watchers: LiveWatchers
         var tap: LoopBound<SessionTap>?
     }
 
@@ -43,39 +43,27 @@ final class FrameRecorder: Sendable {
     /// Watches a connection for as long as the result is kept.
     func watch(_ socket: WebSocket, _ facts: ConnectionFacts) async -> FrameWatch {
         let id = "\(socket.id)"
-        let (ring, isNew) = state.withLock { state -> (LiveRing<RecordedFrame>, Bool) in
-            let index = state.index(of: id, socket, facts)
-            state.tracks[index].watchers.enter()
-            let isNew = state.tracks[index].watchers.count == 1 && state.tracks[index].tap == nil
-            return (state.tracks[index].ring, isNew)
+        let (ring, hold, isNew) = state.withLock { state -> (LiveRing<RecordedFrame>, LiveHold, Bool) in
+            let index = state.index(of: id, socket, facts, grace)
+            let track = state.tracks[index]
+            // The recorder is kept until then: a connection may live longer than the server whose page has looked at it.
+            let hold = track.watchers.watch { await self.end(id) }
+            return (track.ring, hold, track.watchers.count == 1 && track.tap == nil)
         }
         if isNew {
             let tap = await Self.begin(socket, ring)
             state.withLock { $0.set(tap, of: id) }
         }
-        // It is kept until then: a connection may live longer than the server whose page has looked at it.
-        return FrameWatch(id: id, ring: ring, hold: LiveHold { self.release(id) })
+        return FrameWatch(id: id, ring: ring, hold: hold)
     }
 
     private static func begin(_ socket: isolated WebSocket, _ ring: LiveRing<RecordedFrame>) -> LoopBound<SessionTap> {
         socket.beginLooking(FrameTracker(ring, keeping: payloadLimit, hasPieces: socket.receivesPieces).tap())
     }
 
-    private func release(_ id: String) {
-        let turn = state.withLock { state -> Int? in
-            guard let index = state.tracks.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.tracks[index].watchers.leave()
-        }
-        guard let turn else { return }
-        Task {
-            if grace > .zero { try? await Task.sleep(for: grace) }
-            await end(id, turn)
-        }
-    }
-
-    private func end(_ id: String, _ turn: Int) async {
+    private func end(_ id: String) async {
         let found = state.withLock { state -> (WebSocket, LoopBound<SessionTap>)? in
-            guard let index = state.tracks.firstIndex(where: { $0.id == id && $0.watchers.areGone(since: turn) }),
+            guard let index = state.tracks.firstIndex(where: { $0.id == id && !$0.watchers.areThere }),
                 let tap = state.tracks[index].tap
             else { return nil }
             state.tracks[index].tap = nil
@@ -122,13 +110,19 @@ final class FrameRecorder: Sendable {
 
 extension FrameRecorder.State {
     /// The place of a connection, made where it has none: the one that was watched longest ago makes room.
-    fileprivate mutating func index(of id: String, _ socket: WebSocket, _ facts: ConnectionFacts) -> Int {
+    fileprivate mutating func index(
+        of id: String,
+        _ socket: WebSocket,
+        _ facts: ConnectionFacts,
+        _ grace: Duration
+    ) -> Int {
         if let index = tracks.firstIndex(where: { $0.id == id }) {
             tracks.append(tracks.remove(at: index))
         } else {
             makeRoom(for: 1)
             let ring = LiveRing<RecordedFrame>(keeping: FrameRecorder.frameLimit, FrameRecorder.byteLimit)
-            tracks.append(FrameRecorder.Track(id: id, ring: ring, socket: socket, facts: facts))
+            let watchers = LiveWatchers(grace: grace)
+            tracks.append(FrameRecorder.Track(id: id, ring: ring, socket: socket, facts: facts, watchers: watchers))
         }
         return tracks.count - 1
     }

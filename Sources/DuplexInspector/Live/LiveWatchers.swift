@@ -1,29 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// How many watch something that is looked at only while somebody does, and for a while behind the last, who may only have
+import Synchronization
+
+/// Whether somebody watches something that is looked at only then, and for a while after the last viewer, who may only have
 /// loaded the page again.
-struct LiveWatchers: Sendable {
-    private(set) var count = 0
-    /// Counts the times that watching began: a wait for its end is over when it has begun anew.
-    private var turn = 0
+final class LiveWatchers: Sendable {
+    private struct State {
+        var count = 0
+        /// Counts the times that watching began: a wait for its end is over when it has begun anew.
+        var turn = 0
+    }
+
+    /// How long the while is.
+    private let grace: Duration
+    private let state = Mutex(State())
+    private let isOn = Atomic<Bool>(false)
+
+    init(grace: Duration) {
+        self.grace = grace
+    }
+
+    /// Whether somebody watches, or has within the grace.
+    ///
+    /// Takes no lock.
+    var areThere: Bool { isOn.load(ordering: .relaxed) }
+
+    /// How many watch at this moment.
+    var count: Int { state.withLock { $0.count } }
+
+    /// Watches for as long as the result is kept.
+    ///
+    /// - Parameter end: called when the grace is over, if this was the last viewer and no other has come since. Default: nothing.
+    /// - Returns: the hold.
+    func watch(then end: @escaping @Sendable () async -> Void = {}) -> LiveHold {
+        enter()
+        return LiveHold {
+            guard let turn = self.leave() else { return }
+            Task {
+                if self.grace > .zero { try? await Task.sleep(for: self.grace) }
+                if self.end(since: turn) { await end() }
+            }
+        }
+    }
 
     /// One more.
-    mutating func enter() {
-        count += 1
-        turn += 1
+    func enter() {
+        state.withLock { state in
+            state.count += 1
+            state.turn += 1
+            isOn.store(true, ordering: .relaxed)
+        }
     }
 
     /// One less.
     ///
-    /// - Returns: of the last one what ``areGone(since:)`` takes once the while is over; `nil` of others.
-    mutating func leave() -> Int? {
-        count -= 1
-        return count == 0 ? turn : nil
+    /// - Returns: of the last one what ``end(since:)`` takes when the grace is over; `nil` of others.
+    func leave() -> Int? {
+        state.withLock { state in
+            state.count -= 1
+            return state.count == 0 ? state.turn : nil
+        }
     }
 
-    /// Whether nobody has come since the last one has left.
-    func areGone(since turn: Int) -> Bool { count == 0 && self.turn == turn }
+    /// Ends it, unless somebody has come since the last one has left.
+    func end(since turn: Int) -> Bool {
+        state.withLock { state in
+            guard state.count == 0, state.turn == turn else { return false }
+            isOn.store(false, ordering: .relaxed)
+            return true
+        }
+    }
 }
 
 /// Something that is wanted for as long as this is kept.
