@@ -291,7 +291,7 @@ let package = Package(
             dependencies: [
                 "DuplexTestTimes", "DuplexSharing", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
                 "DuplexSockets",
-                "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON", "DuplexServer", httpTypes, logging,
             ],
             swiftSettings: strict
         ),
@@ -300,8 +300,8 @@ let package = Package(
             dependencies: [
                 "DuplexTestTimes", "DuplexInspector", "DuplexTestPeers", "DuplexTestNetworks", "DuplexTestProcesses",
                 "DuplexTesting",
-                "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
-                httpTypes, logging, database,
+                "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON", "DuplexServer",
+                "DuplexSharing", httpTypes, logging, database,
             ],
             swiftSettings: strict
         ),

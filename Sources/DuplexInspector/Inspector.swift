@@ -43,8 +43,8 @@ public final class Inspector: Sendable {
         group.use(entrance.option)
         var routes = InspectorRoutes(group, allowed: options.allows, logger: logger)
         for room in rooms { room.add(to: &routes) }
-        let state = state
-        routes.get("/state") { _ in InspectorAnswer.json(state) }
+        let state = State(pages: rooms.map(\.page), allows: options.allows.map(\.rawValue).sorted())
+        routes.get("/state") { _ in try InspectorAnswer.json(state) }
         let viewer = LiveViewer(topics: routes.topics)
         group = routes.group
         group.webSocket("/live") { socket in try await viewer.serve(socket) }
@@ -52,11 +52,9 @@ public final class Inspector: Sendable {
     }
 
     /// What the page is to show.
-    private var state: JSONText {
-        var members = JSONText.Members()
-        members.add("pages", .array(rooms.map { .string($0.page) }))
-        members.add("allows", .array(options.allows.map(\.rawValue).sorted().map { .string($0) }))
-        return .object(members.all)
+    struct State: Codable {
+        var pages: [String]
+        var allows: [String]
     }
 }
 

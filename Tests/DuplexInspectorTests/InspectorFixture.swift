@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexServer
 import DuplexTesting
 import DuplexWebSockets
@@ -69,14 +70,6 @@ struct InspectorFixture {
 struct LivePage {
     let socket: WebSocket
 
-    struct News: Decodable {
-        var watch: Int
-        var items: [ReadJSON]?
-        var position: UInt64?
-        var lost: UInt64?
-        var error: String?
-    }
-
     func watch(
         _ topic: String,
         as number: Int = 1,
@@ -89,16 +82,27 @@ struct LivePage {
         )
     }
 
-    func next() async throws -> News {
+    /// The next message, with items of that type.
+    func next<Item: Decodable>(_ item: Item.Type = ReadJSON.self) async throws -> LiveMessage<Item> {
         guard case .text(let text) = try await socket.receive() else { throw LiveRefusal("That is no text.") }
-        return try JSONDecoder().decode(News.self, from: Data(text.utf8))
+        return try CompactJSON.value(of: text)
     }
 
-    /// The first news of which that holds.
-    func news(where isWanted: (News) -> Bool) async throws -> News {
+    /// The first message of which that holds.
+    func news(where isWanted: (LiveMessage<ReadJSON>) -> Bool) async throws -> LiveMessage<ReadJSON> {
         while true {
             let news = try await next()
             if isWanted(news) { return news }
+        }
+    }
+
+    /// The next items of a topic of which there are some.
+    func items<Item: Decodable>(of number: Int = 1, _ item: Item.Type) async throws -> [Item] {
+        while true {
+            guard case .text(let text) = try await socket.receive() else { throw LiveRefusal("That is no text.") }
+            guard try CompactJSON.value(LiveMessage<ReadJSON>.self, of: text).watch == number else { continue }
+            let items = try CompactJSON.value(LiveMessage<Item>.self, of: text).items ?? []
+            if !items.isEmpty { return items }
         }
     }
 }

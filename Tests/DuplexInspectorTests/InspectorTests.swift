@@ -61,9 +61,8 @@ struct InspectorTests {
                 #expect(response.status == .ok && response.body == file.bytes, "\(file.name)")
                 #expect(response.fields[.contentType] == file.contentType.rawValue)
             }
-            let state = try ReadJSON(try await fixture.get("state"))
-            #expect(state["allows"]?.values.compactMap(\.text) == ["files", "sql"])
-            #expect(state["pages"]?.values.first?.text == "connections")
+            let state = try await fixture.get("state").value(Inspector.State.self)
+            #expect(state.allows == ["files", "sql"] && state.pages.first == "connections")
             #expect(try await fixture.get("none").status == .notFound)
         }
     }

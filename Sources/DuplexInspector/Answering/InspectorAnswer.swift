@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexServer
 import DuplexWire
 
-/// What rooms answer in JSON.
+/// What rooms answer.
 enum InspectorAnswer {
-    /// An answer that nobody keeps.
-    static func json(_ json: JSONText) -> Response { Self.json(json.text) }
+    /// A value in JSON, which nobody keeps.
+    ///
+    /// - Parameter value: the value.
+    /// - Returns: the response.
+    /// - Throws: `EncodingError`.
+    static func json(_ value: some Encodable) throws -> Response { json(text: try CompactJSON.text(of: value)) }
 
     /// The same of JSON that was written where it may take a while.
-    static func json(_ text: String) -> Response {
+    static func json(text: String) -> Response {
         Response(type: .json, fields: [.cacheControl: "no-store"], body: .text(text + "\n"))
-    }
-
-    /// An object.
-    ///
-    /// - Parameter build: adds its members.
-    /// - Returns: the response.
-    static func object(_ build: (inout JSONText.Members) -> Void) -> Response {
-        var members = JSONText.Members()
-        build(&members)
-        return json(.object(members.all))
     }
 
     /// A file to be kept.

@@ -57,41 +57,73 @@ struct ConnectionFacts: Sendable {
         self.state = state
     }
 
-    /// As the page gets it.
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("id", id)
-        members.add("kind", kind.rawValue)
-        members.add("client", isClient)
-        members.add("state", state)
-        members.add("peer", peer?.description)
-        members.add("local", local?.description)
-        members.add("place", place)
-        members.add("security", security)
-        members.add("subprotocol", subprotocol)
-        members.add("compression", compression)
-        members.add("age", age)
-        members.add("messagesIn", messagesIn)
-        members.add("messagesOut", messagesOut)
-        members.add("bytesIn", bytesIn.map { .integer(Int64(clamping: $0)) })
-        members.add("bytesOut", bytesOut.map { .integer(Int64(clamping: $0)) })
-        members.add("queued", queuedBytes)
-        members.add("inbox", inboxMessages)
-        members.add("dropped", droppedMessages)
-        members.add("roundTrips", latency.flatMap(Self.json))
-        members.add("note", note)
-        return .object(members.all)
+    /// As the page gets it; what isn't known is left out.
+    struct Shown: Codable, Hashable, Sendable {
+        struct RoundTrips: Codable, Hashable, Sendable {
+            var count: Int
+            /// In seconds, as are the others.
+            var last: Double?
+            var least: Double?
+            var median: Double?
+            var p99: Double?
+        }
+
+        var id: String
+        var kind: String
+        var client: Bool
+        var state: String
+        var peer: String?
+        var local: String?
+        var place: String?
+        var security: String?
+        var subprotocol: String?
+        var compression: String?
+        var age: Double?
+        var messagesIn: Int?
+        var messagesOut: Int?
+        var bytesIn: Int?
+        var bytesOut: Int?
+        var queued: Int?
+        var inbox: Int?
+        var dropped: Int?
+        var roundTrips: RoundTrips?
+        var note: String?
     }
 
-    private static func json(_ latency: Latency) -> JSONText? {
+    var shown: Shown {
+        Shown(
+            id: id,
+            kind: kind.rawValue,
+            client: isClient,
+            state: state,
+            peer: peer?.description,
+            local: local?.description,
+            place: place,
+            security: security,
+            subprotocol: subprotocol,
+            compression: compression,
+            age: age,
+            messagesIn: messagesIn,
+            messagesOut: messagesOut,
+            bytesIn: bytesIn.map { Int(clamping: $0) },
+            bytesOut: bytesOut.map { Int(clamping: $0) },
+            queued: queuedBytes,
+            inbox: inboxMessages,
+            dropped: droppedMessages,
+            roundTrips: latency.flatMap(Self.roundTrips),
+            note: note
+        )
+    }
+
+    private static func roundTrips(_ latency: Latency) -> Shown.RoundTrips? {
         guard latency.count > 0 else { return nil }
-        var members = JSONText.Members()
-        members.add("count", latency.count)
-        members.add("last", latency.last?.inSeconds)
-        members.add("least", latency.minimum?.inSeconds)
-        members.add("median", latency.percentile(50)?.inSeconds)
-        members.add("p99", latency.percentile(99)?.inSeconds)
-        return .object(members.all)
+        return Shown.RoundTrips(
+            count: latency.count,
+            last: latency.last?.inSeconds,
+            least: latency.minimum?.inSeconds,
+            median: latency.percentile(50)?.inSeconds,
+            p99: latency.percentile(99)?.inSeconds
+        )
     }
 }
 

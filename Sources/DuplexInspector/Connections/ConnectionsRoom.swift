@@ -36,14 +36,14 @@ struct ConnectionsRoom: InspectorRoom {
             if entry.facts.place == own || LiveViewer.isViewer(socket.id) {
                 throw LiveRefusal("This connection feeds a page of an inspector: it would show itself.")
             }
-            return FrameTopic(await recorder.watch(socket, entry.facts), mask)
+            return FrameTopic.of(await recorder.watch(socket, entry.facts), mask)
         }
         routes.get("/connections/one") { request in try await Self.one(try request.queryItems["id"] ?? "") }
         routes.get("/connections/frame") { request in try frame(request) }
         let budget = routes.budget
         routes.get("/connections/har") { request in
             try await file(request, budget) { recording in
-                InspectorAnswer.attachment(HARFile.type, named: "connection.har", HARFile.write(recording))
+                InspectorAnswer.attachment(HARFile.type, named: "connection.har", try HARFile.write(recording))
             }
         }
         routes.get("/connections/pcapng") { request in
@@ -63,7 +63,7 @@ struct ConnectionsRoom: InspectorRoom {
         routes.change(.sending, "/connections/ping") { request, note in
             let (_, socket) = try await Self.wish(request, note, "pings")
             let roundTrip = try await socket.ping(timeout: .seconds(10))
-            return InspectorAnswer.object { $0.add("seconds", roundTrip.inSeconds) }
+            return try InspectorAnswer.json(Ping(seconds: roundTrip.inSeconds))
         }
         routes.change(.killing, "/connections/close") { request, note in
             let wish = try await request.decode(Wish.self)
@@ -89,23 +89,35 @@ struct ConnectionsRoom: InspectorRoom {
 
     // MARK: Looking
 
-    private static func all() async -> JSONText {
-        let (entries, isCut) = await ConnectionCensus.take()
-        var members = JSONText.Members()
-        members.add("connections", .array(entries.map(\.facts.json)))
-        members.add("isCut", isCut)
-        return .object(members.all)
+    /// The connections of the process.
+    struct List: Codable, Hashable, Sendable {
+        var connections: [ConnectionFacts.Shown]
+        /// Whether there are more.
+        var isCut: Bool
     }
 
     /// One connection, with what happened until it was open.
+    struct One: Codable {
+        var facts: ConnectionFacts.Shown
+        var timeline: TimelineJSON?
+    }
+
+    /// How long a ping took.
+    struct Ping: Codable {
+        var seconds: Double
+    }
+
+    private static func all() async -> List {
+        let (entries, isCut) = await ConnectionCensus.take()
+        return List(connections: entries.map(\.facts.shown), isCut: isCut)
+    }
+
     private static func one(_ id: String) async throws -> Response {
         guard let entry = await ConnectionCensus.find(id) else {
             throw Problem(.notFound, "There is no such connection any more.")
         }
-        return InspectorAnswer.object { members in
-            members.add("facts", entry.facts.json)
-            members.add("timeline", entry.facts.timeline.map(TimelineJSON.json))
-        }
+        let timeline = entry.facts.timeline.map { TimelineJSON($0) }
+        return try InspectorAnswer.json(One(facts: entry.facts.shown, timeline: timeline))
     }
 
     /// How many times as much as a recording holds is held for the file that is made of it.
@@ -115,12 +127,12 @@ struct ConnectionsRoom: InspectorRoom {
     private func file(
         _ request: Request,
         _ budget: AnswerBudget,
-        _ write: (Recording) -> Response
+        _ write: (Recording) throws -> Response
     ) async throws -> Response {
         guard let recording = await recorder.recording(of: try request.queryItems["id"] ?? "") else {
             throw Problem(.notFound, "Nothing is recorded of that connection: nobody has opened it.")
         }
-        return try await budget.holding(.bytes(recording.size * Self.spread)) { write(mask.masked(recording)) }
+        return try await budget.holding(.bytes(recording.size * Self.spread)) { try write(mask.masked(recording)) }
     }
 
     /// A frame with all of its payload that is kept.
@@ -129,12 +141,10 @@ struct ConnectionsRoom: InspectorRoom {
         guard let id = items["id"], let number = items["number"].flatMap(UInt64.init),
             let frame = masked(recorder.ring(of: id)?.all ?? [], at: number)
         else { throw Problem(.notFound, "That frame isn't kept any more.") }
-        guard case .object(var members) = FrameTopic.json(frame, upTo: FrameRecorder.payloadLimit) else {
-            throw Problem(.internalServerError, "The frame can't be told.")
-        }
+        var answer = FrameJSON(frame, upTo: FrameRecorder.payloadLimit)
         let decoded = PayloadText(frame)
-        if decoded.kind == .cbor { members.append(JSONText.Member(name: "cbor", value: .string(decoded.text))) }
-        return InspectorAnswer.json(.object(members))
+        if decoded.kind == .cbor { answer.cbor = decoded.text }
+        return try InspectorAnswer.json(answer)
     }
 
     /// The frame of a number without its secrets, which may have begun in a fragment before it.

@@ -1,69 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWebSockets
 import DuplexWire
 import Foundation
 import Synchronization
 
 /// The frames of a connection, as a viewer watches them: the newest ones where there are more than can be looked at.
-final class FrameTopic: LiveTopic {
+enum FrameTopic {
     /// How many frames a viewer gets in one look at most, ten times a second.
     static let rate = 500
     /// How much of a payload a viewer gets at once; the rest is asked for.
     static let previewSize = 2_048
 
-    private let watch: FrameWatch
-    private let hasBegun = Atomic<Bool>(false)
-    /// What takes secrets out, frame by frame in their order.
-    private let masking: Mutex<SecretMask.MaskedFrames>
-    private let mask: SecretMask
-
-    init(_ watch: FrameWatch, _ mask: SecretMask) {
-        self.watch = watch
-        self.mask = mask
-        masking = Mutex(SecretMask.MaskedFrames(mask.messages))
-    }
-
-    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
-        let part = watch.ring.items(since: position, upTo: .max, newest: Self.rate)
-        // The first news may be that there is nothing: the viewer knows by it that frames are recorded from then on.
-        let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
-        guard isFirst || part.position != position || part.lost > 0 else { return nil }
-        let frames = masking.withLock { masking in
-            // A secret that began in a frame that is gone can't be recognized.
-            if part.lost > 0 { masking = SecretMask.MaskedFrames(mask.messages) }
-            return part.items.map { masking.next($0) }
-        }
-        let items = frames.map { Self.json($0, upTo: Self.previewSize) }
-        return LiveNews(items: items, position: part.position, lost: part.lost)
-    }
-
-    /// A frame as the page gets it.
+    /// Makes the topic of one viewer.
     ///
+    /// - Parameters:
+    ///   - watch: has the frames recorded.
+    ///   - mask: takes secrets out.
+    /// - Returns: the topic.
+    static func of(_ watch: FrameWatch, _ mask: SecretMask) -> LiveRingTopic<RecordedFrame, FrameJSON> {
+        // Secrets are taken out frame by frame, in their order.
+        let masking = LockedMasking(mask)
+        return LiveRingTopic(watch.ring, newest: rate, holding: watch.hold) { part in
+            masking.next(part).map { FrameJSON($0, upTo: previewSize) }
+        }
+    }
+
+    private final class LockedMasking: Sendable {
+        private let mask: SecretMask
+        private let frames: Mutex<SecretMask.MaskedFrames>
+
+        init(_ mask: SecretMask) {
+            self.mask = mask
+            frames = Mutex(SecretMask.MaskedFrames(mask.messages))
+        }
+
+        func next(_ part: LiveRing<RecordedFrame>.Part) -> [RecordedFrame] {
+            frames.withLock { frames in
+                // A secret that began in a frame that is gone can't be recognized.
+                if part.lost > 0 { frames = SecretMask.MaskedFrames(mask.messages) }
+                return part.items.map { frames.next($0) }
+            }
+        }
+    }
+}
+
+/// A frame as the page gets it.
+struct FrameJSON: Codable, Sendable {
+    var number: Int
+    /// In seconds since 1970.
+    var time: Double
+    /// Whether it was sent.
+    var out: Bool
+    var opcode: String
+    var final: Bool
+    var compressed: Bool
+    /// How many bytes it had on the wire, and its payload.
+    var wire: Int
+    var size: Int
+    /// Whether there is more of the payload.
+    var cut: Bool
+    /// The payload of a text; that of other frames is in base64.
+    var text: String?
+    var data: String?
+    /// The notation of CBOR.
+    var cbor: String?
+
     /// - Parameters:
     ///   - frame: the frame.
     ///   - limit: how many bytes of its payload go with it.
-    /// - Returns: the object.
-    static func json(_ frame: RecordedFrame, upTo limit: Int) -> JSONText {
-        var members = JSONText.Members()
-        members.add("number", .integer(Int64(clamping: frame.number)))
-        members.add("time", frame.time)
-        members.add("out", frame.isOutgoing)
-        members.add("opcode", "\(frame.opcode)")
-        members.add("final", frame.isFinal)
-        members.add("compressed", frame.isCompressed)
-        members.add("wire", .integer(Int64(clamping: frame.wireLength)))
-        members.add("size", .integer(Int64(clamping: frame.payload.size)))
+    init(_ frame: RecordedFrame, upTo limit: Int) {
+        number = Int(clamping: frame.number)
+        time = frame.time
+        out = frame.isOutgoing
+        opcode = "\(frame.opcode)"
+        final = frame.isFinal
+        compressed = frame.isCompressed
+        wire = Int(clamping: frame.wireLength)
+        size = Int(clamping: frame.payload.size)
         let shown = frame.payload.bytes.prefix(limit)
-        members.add("cut", shown.count < frame.payload.bytes.count || frame.payload.isCut)
+        cut = shown.count < frame.payload.bytes.count || frame.payload.isCut
         // The end of what was cut may lie within a character.
-        if frame.opcode == .text, let text = String(prefixOfUTF8: shown) {
-            members.add("text", text)
-        } else {
-            members.add("data", Data(shown).base64EncodedString())
-        }
-        return .object(members.all)
+        if frame.opcode == .text { text = String(prefixOfUTF8: shown) }
+        if text == nil { data = Data(shown).base64EncodedString() }
     }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
-import DuplexWire
+import DuplexFoundation
 import Foundation
 import Logging
 
@@ -24,7 +23,7 @@ struct ConsoleEntry: Sendable {
         var level: Logger.Level
         var label: String
         /// An object; `nil` where there is none.
-        var metadata: JSONText?
+        var metadata: ConsoleMetadata.Value?
         /// The module that has logged it.
         var source: String
         var file: String
@@ -46,26 +45,38 @@ struct ConsoleEntry: Sendable {
     var size: Int {
         let base = 96 + text.utf8.count
         guard let log else { return base }
-        return base + 64 + log.label.utf8.count + (log.metadata.map { ConsoleMetadata.size(of: $0) } ?? 0)
+        return base + 64 + log.label.utf8.count + (log.metadata?.size ?? 0)
     }
 
     /// The entry as the page gets it.
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("n", Int(clamping: number))
-        members.add("time", time)
-        members.add("kind", kind.rawValue)
-        members.add("text", text)
-        if isCut { members.add("cut", true) }
+    struct Shown: Codable, Equatable, Sendable {
+        var n: Int
+        var time: Double
+        var kind: String
+        var text: String
+        /// Left out if the line is whole.
+        var cut: Bool?
+        // Of the log.
+        var level: String?
+        var label: String?
+        var metadata: ConsoleMetadata.Value?
+        var source: String?
+        var place: String?
+        var function: String?
+    }
+
+    var shown: Shown {
+        var shown = Shown(n: Int(clamping: number), time: time, kind: kind.rawValue, text: text)
+        if isCut { shown.cut = true }
         if let log {
-            members.add("level", log.level.rawValue)
-            members.add("label", log.label)
-            members.add("metadata", log.metadata)
-            members.add("source", log.source)
-            members.add("place", "\(log.file):\(log.line)")
-            members.add("function", log.function)
+            shown.level = log.level.rawValue
+            shown.label = log.label
+            shown.metadata = log.metadata
+            shown.source = log.source
+            shown.place = "\(log.file):\(log.line)"
+            shown.function = log.function
         }
-        return .object(members.all)
+        return shown
     }
 
     /// The entry as a line of a text file: with its control characters written as signs, as somebody may print it.
@@ -76,7 +87,7 @@ struct ConsoleEntry: Sendable {
         var line = "\(date) \(log?.level.rawValue ?? kind.rawValue)"
         if let log { line += " \(log.label):" }
         line += " \(text)"
-        if let metadata = log?.metadata { line += " \(metadata.text)" }
+        if let metadata = log?.metadata, let json = try? CompactJSON.text(of: metadata) { line += " \(json)" }
         return ConsoleText.visible(line)
     }
 }

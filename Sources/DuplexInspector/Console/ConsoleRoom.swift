@@ -18,7 +18,7 @@ struct ConsoleRoom: InspectorRoom {
                     text: parameters["text"],
                     kinds: parameters["kinds"]
                 )
-                return LiveRingTopic(entries) { filter.wants($0) ? $0.json : nil }
+                return LiveRingTopic(entries) { $0.items.filter(filter.wants).map(\.shown) }
             } catch {
                 throw LiveRefusal(error.detail)
             }

@@ -75,7 +75,7 @@ public final class InspectorConsole: Sendable {
         let details = ConsoleEntry.LogDetails(
             level: event.level,
             label: label,
-            metadata: ConsoleMetadata.json(metadata),
+            metadata: ConsoleMetadata.value(of: metadata),
             source: event.source,
             file: event.file,
             line: Int(clamping: event.line),

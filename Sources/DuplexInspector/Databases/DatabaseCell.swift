@@ -70,21 +70,22 @@ enum DatabaseCell: Sendable, Equatable {
     }
 
     /// How the page gets it: numbers as texts, since a browser's have 53 bits.
-    var json: JSONText {
-        var members = JSONText.Members()
+    struct JSON: Codable, Equatable, Sendable {
+        var kind: String
+        /// In bytes; of a text that is whole it is left out.
+        var size: Int?
+        var text: String
+    }
+
+    /// The cell as the page gets it; `nil` for null.
+    var json: JSON? {
         switch self {
-        case .null: return .null
-        case .integer: members.add("kind", "integer")
-        case .real: members.add("kind", "real")
-        case .text(let bytes, let count):
-            members.add("kind", "text")
-            if bytes.count < count { members.add("size", count) }
-        case .blob(_, let count):
-            members.add("kind", "blob")
-            members.add("size", count)
+        case .null: nil
+        case .integer: JSON(kind: "integer", text: text)
+        case .real: JSON(kind: "real", text: text)
+        case .text(let bytes, let count): JSON(kind: "text", size: bytes.count < count ? count : nil, text: text)
+        case .blob(_, let count): JSON(kind: "blob", size: count, text: text)
         }
-        members.add("text", text)
-        return .object(members.all)
     }
 
     /// The type of a picture that browsers draw, by its first bytes.

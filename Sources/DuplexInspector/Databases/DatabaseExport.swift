@@ -89,6 +89,7 @@ struct DatabaseExport: Sendable {
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
 
+    /// A row with its members in the order of the columns, which an encoder doesn't keep.
     private func json(_ row: [DatabaseCell]) -> JSONText {
         .object(zip(names, row).map { JSONText.Member(name: $0, value: Self.json($1)) })
     }

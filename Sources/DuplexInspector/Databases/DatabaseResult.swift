@@ -136,14 +136,25 @@ struct DatabaseResult: Sendable {
         return results
     }
 
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("sql", String(sql.prefix(1_000)))
-        members.add("columns", .array(columns.map { .string($0) }))
-        members.add("rows", .array(rows.map { .array($0.map(\.json)) }))
-        members.add("isCut", isCut)
-        members.add("changes", changes)
-        members.add("seconds", duration / .seconds(1))
-        return .object(members.all)
+    /// As the page gets it.
+    struct JSON: Codable, Sendable {
+        /// The first 1,000 characters.
+        var sql: String
+        var columns: [String]
+        var rows: [[DatabaseCell.JSON?]]
+        var isCut: Bool
+        var changes: Int
+        var seconds: Double
+    }
+
+    var json: JSON {
+        JSON(
+            sql: String(sql.prefix(1_000)),
+            columns: columns,
+            rows: rows.map { $0.map(\.json) },
+            isCut: isCut,
+            changes: changes,
+            seconds: duration / .seconds(1)
+        )
     }
 }

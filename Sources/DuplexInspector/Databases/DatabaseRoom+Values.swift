@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexServer
 import DuplexWire
 import GRDB
@@ -24,15 +25,22 @@ extension DatabaseRoom {
     // MARK: Cells
 
     /// A value with what it is, as far as it is shown.
+    struct Cell: Codable {
+        @OrNull var cell: DatabaseCell.JSON?
+        /// The media type of a picture.
+        var image: String?
+        /// How many of its bytes are shown.
+        var shown: Int?
+    }
+
     func cell(_ request: Request) async throws -> Response {
         let cell = try await cell(request, keeping: Self.shown)
-        return InspectorAnswer.object { members in
-            members.add("cell", cell.json)
-            if case .blob(let bytes, _) = cell {
-                members.add("image", DatabaseCell.image(bytes)?.rawValue)
-                members.add("shown", bytes.count)
-            }
+        var answer = Cell(cell: cell.json)
+        if case .blob(let bytes, _) = cell {
+            answer.image = DatabaseCell.image(bytes)?.rawValue
+            answer.shown = bytes.count
         }
+        return try InspectorAnswer.json(answer)
     }
 
     /// The bytes of a value, as a file or, where it is one, as a picture.

@@ -40,7 +40,9 @@ struct DatabaseRoom: InspectorRoom {
         routes.get("/databases/list") { request in try await list(request) }
         routes.get("/databases/schema", holding: Self.schemaSize) { request in
             InspectorAnswer.json(
-                try await file(request).read(within: Self.time) { try DatabaseSchema.json($0, $1).text }
+                text: try await file(request).read(within: Self.time) { database, rules in
+                    try CompactJSON.text(of: DatabaseSchema(database, rules))
+                }
             )
         }
         routes.get("/databases/rows", holding: Self.rowsSize) { request in try await rows(request) }
@@ -67,22 +69,43 @@ struct DatabaseRoom: InspectorRoom {
         try await catalogue.file(id, for: FolderVisitor(request))
     }
 
-    private func list(_ request: Request) async throws -> Response {
-        let entries = try await catalogue.all(for: FolderVisitor(request)).map { entry in
-            var members = JSONText.Members()
-            members.add("id", entry.id)
-            members.add("isNamed", catalogue.named[entry.id] != nil)
-            members.add("problem", entry.problem)
-            let attributes = try? FileManager.default.attributesOfItem(atPath: entry.path)
-            members.add("size", (attributes?[.size] as? NSNumber)?.intValue)
-            members.add("modified", (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970)
-            return JSONText.object(members.all)
+    /// The databases that there are.
+    struct List: Codable {
+        struct Entry: Codable {
+            var id: String
+            /// Whether the app has named it; others were found in folders.
+            var isNamed: Bool
+            /// Why it can't be opened.
+            var problem: String?
+            var size: Int?
+            /// In seconds since 1970.
+            var modified: Double?
         }
-        return InspectorAnswer.object { $0.add("databases", .array(entries)) }
+
+        var databases: [Entry]
     }
 
-    private static func text(_ results: [DatabaseResult]) -> String {
-        JSONText.object([JSONText.Member(name: "results", value: .array(results.map(\.json)))]).text
+    private func list(_ request: Request) async throws -> Response {
+        let entries = try await catalogue.all(for: FolderVisitor(request)).map { entry in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: entry.path)
+            return List.Entry(
+                id: entry.id,
+                isNamed: catalogue.named[entry.id] != nil,
+                problem: entry.problem,
+                size: (attributes?[.size] as? NSNumber)?.intValue,
+                modified: (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970
+            )
+        }
+        return try InspectorAnswer.json(List(databases: entries))
+    }
+
+    /// What statements have given.
+    struct Results: Codable {
+        var results: [DatabaseResult.JSON]
+    }
+
+    private static func text(_ results: [DatabaseResult]) throws -> String {
+        try CompactJSON.text(of: Results(results: results.map(\.json)))
     }
 
     /// A copy of the whole database, to be kept.
@@ -103,6 +126,12 @@ struct DatabaseRoom: InspectorRoom {
 
     // MARK: Rows
 
+    /// Some rows of a table.
+    struct Rows: Codable {
+        var table: DatabaseTable
+        var result: DatabaseResult.JSON
+    }
+
     private func rows(_ request: Request) async throws -> Response {
         let items = try request.queryItems
         let selection = try DatabaseSelection(items)
@@ -113,12 +142,9 @@ struct DatabaseRoom: InspectorRoom {
             // One more shows whether there are more.
             let query = try selection.statement(table, count: count + 1, offset: offset)
             let result = try query.run(database, rules, .list(count))
-            var members = JSONText.Members()
-            members.add("table", table.json)
-            members.add("result", result.json)
-            return JSONText.object(members.all).text
+            return try CompactJSON.text(of: Rows(table: table, result: result.json))
         }
-        return InspectorAnswer.json(text)
+        return InspectorAnswer.json(text: text)
     }
 
     // MARK: SQL
@@ -135,13 +161,13 @@ struct DatabaseRoom: InspectorRoom {
         let wish = try await request.decode(Wish.self)
         let limits = DatabaseResult.Limits.list(sqlRows)
         let text = try await file(wish.database, request).read(within: sqlTime) { database, rules in
-            Self.text(
+            try Self.text(
                 wish.plan == true
-                    ? try DatabaseResult.plans(wish.sql, database)
-                    : try DatabaseResult.all(wish.sql, database, limits, rules)
+                    ? DatabaseResult.plans(wish.sql, database)
+                    : DatabaseResult.all(wish.sql, database, limits, rules)
             )
         }
-        return InspectorAnswer.json(text)
+        return InspectorAnswer.json(text: text)
     }
 
     private func execute(_ request: Request, _ note: ChangeNote) async throws -> Response {
@@ -151,9 +177,9 @@ struct DatabaseRoom: InspectorRoom {
         let time = wish.mayTakeLong == true ? sqlTime : Self.holdingTime
         let (text, changes) = try await file(wish.database, request).write(within: time) { database, rules in
             let results = try DatabaseResult.all(wish.sql, database, limits, rules)
-            return (Self.text(results), results.reduce(0) { $0 + $1.changes })
+            return (try Self.text(results), results.reduce(0) { $0 + $1.changes })
         }
         note.says("\(wish.database), \(changes) rows: \(wish.sql)")
-        return InspectorAnswer.json(text)
+        return InspectorAnswer.json(text: text)
     }
 }

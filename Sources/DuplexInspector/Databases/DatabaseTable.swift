@@ -5,15 +5,20 @@ import DuplexServer
 import DuplexWire
 import GRDB
 
-/// What the schema says of a table or view.
-struct DatabaseTable: Sendable, Equatable {
-    struct Column: Sendable, Equatable {
+/// What the schema says of a table or view; encoded as the page gets it.
+struct DatabaseTable: Sendable, Equatable, Codable {
+    struct Column: Sendable, Equatable, Codable {
         var name: String
         var type: String
         var isRequired: Bool
         var standard: String?
         /// Its place in the primary key, from 1 on; 0 where it is none of that.
         var key: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case name, type, isRequired, key
+            case standard = "default"
+        }
     }
 
     /// How many rows are counted.
@@ -86,29 +91,40 @@ struct DatabaseTable: Sendable, Equatable {
         guard let statement = try? rules.statement("SELECT count(*) FROM (\(rows))", database) else { return nil }
         return try? Int.fetchOne(statement)
     }
-
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("name", name)
-        members.add("kind", kind)
-        members.add("sql", sql)
-        members.add("rowid", rowid)
-        let columns = columns.map { column in
-            var members = JSONText.Members()
-            members.add("name", column.name)
-            members.add("type", column.type)
-            members.add("isRequired", column.isRequired)
-            members.add("default", column.standard)
-            members.add("key", column.key)
-            return JSONText.object(members.all)
-        }
-        members.add("columns", .array(columns))
-        return .object(members.all)
-    }
 }
 
-/// All that a database has.
-enum DatabaseSchema {
+/// All that a database has, as the page gets it.
+struct DatabaseSchema: Codable, Sendable {
+    /// A table, view, index or trigger.
+    struct Object: Codable, Sendable {
+        var kind: String
+        var name: String
+        var table: String?
+        var sql: String?
+        /// How many rows there are; left out if it isn't known.
+        var count: Int?
+    }
+
+    var objects: [Object]
+    /// Whether there are more objects.
+    var isCut: Bool
+    var countLimit = DatabaseTable.countLimit
+    var journalMode: String?
+    var encoding: String?
+    var pageSize: String?
+    var pageCount: String?
+    var userVersion: String?
+    var applicationID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case objects, isCut, countLimit, encoding
+        case journalMode = "journal_mode"
+        case pageSize = "page_size"
+        case pageCount = "page_count"
+        case userVersion = "user_version"
+        case applicationID = "application_id"
+    }
+
     /// How many tables, indexes and others are listed.
     private static let limit = 2_000
     /// How many characters of the SQL of each.
@@ -117,32 +133,27 @@ enum DatabaseSchema {
     private static let times = (one: Duration.milliseconds(100), all: Duration.seconds(1))
 
     /// Tables, views, indexes and triggers, with the counts of rows as far as there is time.
-    static func json(_ database: Database, _ rules: DatabaseRules) throws -> JSONText {
-        let shown = "substr(sql, 1, \(sqlLimit)) || iif(length(sql) > \(sqlLimit), '…', '')"
-        let sql = "SELECT type, name, tbl_name, \(shown) FROM sqlite_schema ORDER BY type, name LIMIT \(limit + 1)"
+    init(_ database: Database, _ rules: DatabaseRules) throws {
+        let shown = "substr(sql, 1, \(Self.sqlLimit)) || iif(length(sql) > \(Self.sqlLimit), '…', '')"
+        let sql = "SELECT type, name, tbl_name, \(shown) FROM sqlite_schema ORDER BY type, name LIMIT \(Self.limit + 1)"
         let rows = try Row.fetchAll(database, sql: sql)
-        let end = ContinuousClock.now + times.all
-        var objects: [JSONText] = []
-        for row in rows.prefix(limit) {
-            let (kind, name): (String, String) = (row[0] ?? "", row[1] ?? "")
-            var members = JSONText.Members()
-            members.add("kind", kind)
-            members.add("name", name)
-            members.add("table", row[2] as String?)
-            members.add("sql", row[3] as String?)
-            if kind == "table" || kind == "view", .now < end, let table = try? DatabaseTable(name, database) {
-                members.add("count", table.count(database, rules, within: min(times.one, end - .now)))
+        let end = ContinuousClock.now + Self.times.all
+        objects = rows.prefix(Self.limit).map { row in
+            var object = Object(kind: row[0] ?? "", name: row[1] ?? "", table: row[2], sql: row[3])
+            let hasRows = object.kind == "table" || object.kind == "view"
+            if hasRows, .now < end, let table = try? DatabaseTable(object.name, database) {
+                object.count = table.count(database, rules, within: min(Self.times.one, end - .now))
             }
-            objects.append(.object(members.all))
+            return object
         }
-        rules.end(within: times.all)
-        var members = JSONText.Members()
-        members.add("objects", .array(objects))
-        members.add("isCut", rows.count > limit)
-        members.add("countLimit", DatabaseTable.countLimit)
-        for pragma in ["journal_mode", "encoding", "page_size", "page_count", "user_version", "application_id"] {
-            members.add(pragma, try? String.fetchOne(database, sql: "PRAGMA \(pragma)"))
-        }
-        return .object(members.all)
+        isCut = rows.count > Self.limit
+        rules.end(within: Self.times.all)
+        func pragma(_ name: String) -> String? { try? String.fetchOne(database, sql: "PRAGMA \(name)") }
+        journalMode = pragma("journal_mode")
+        encoding = pragma("encoding")
+        pageSize = pragma("page_size")
+        pageCount = pragma("page_count")
+        userVersion = pragma("user_version")
+        applicationID = pragma("application_id")
     }
 }

@@ -23,10 +23,15 @@ struct FileRoom: InspectorRoom {
         self.folders = folders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
+    /// The names of the folders.
+    struct List: Codable {
+        var folders: [String]
+    }
+
     func add(to routes: inout InspectorRoutes) {
         let names = folders.map(\.name)
         routes.get("/files/list") { _ in
-            InspectorAnswer.object { $0.add("folders", .array(names.map { .string($0) })) }
+            try InspectorAnswer.json(List(folders: names))
         }
         routes.get("/files/attributes") { request in try await attributes(request) }
         let (allowed, logger, catalogue) = (routes.allowed, routes.logger, catalogue)
@@ -104,16 +109,13 @@ struct FileRoom: InspectorRoom {
         else { throw Problem(.notFound, "There is no such folder.") }
         let (name, folder) = folders[number]
         let place = try await DatabaseCatalogue.path(of: path, in: folder, FolderVisitor(request))
-        let facts = try await BlockingThreads.files.run { try FileFacts(place) }
-        let isDatabase = facts.isFile ? await catalogue.isDatabase(place) : false
-        return InspectorAnswer.object { members in
-            members.add("path", path.text)
-            members.add("name", path.isRoot ? name : path.name)
-            facts.add(to: &members)
-            if facts.isFile {
-                members.add("type", MediaType.ofFile(named: path.name).rawValue)
-                if isDatabase { members.add("database", "\(name)/\(path.text)") }
-            }
+        var facts = try await BlockingThreads.files.run { try FileFacts(place) }
+        facts.path = path.text
+        facts.name = path.isRoot ? name : path.name
+        if facts.isFile {
+            facts.type = MediaType.ofFile(named: path.name).rawValue
+            if await catalogue.isDatabase(place) { facts.database = "\(name)/\(path.text)" }
         }
+        return try InspectorAnswer.json(facts)
     }
 }

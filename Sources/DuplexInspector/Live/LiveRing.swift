@@ -84,27 +84,39 @@ final class LiveRing<Item: Sendable>: Sendable {
     var all: [Item] { state.withLock { $0.items.map(\.item) } }
 }
 
-/// A ring as viewers watch it, each item as JSON.
-struct LiveRingTopic<Item: Sendable>: LiveTopic {
-    let ring: LiveRing<Item>
-    let json: @Sendable (Item) -> JSONText?
+/// A ring as viewers watch it.
+///
+/// Each viewer has a topic of its own.
+final class LiveRingTopic<Kept: Sendable, Item: Encodable & Sendable>: LiveTopic {
+    private let ring: LiveRing<Kept>
+    private let newest: Int?
+    private let hold: LiveHold?
+    private let show: @Sendable (LiveRing<Kept>.Part) -> [Item]
+    private let hasBegun = Atomic<Bool>(false)
 
     /// - Parameters:
     ///   - ring: what is watched.
-    ///   - json: an item as a viewer gets it; `nil` for one that this viewer doesn't want.
-    init(_ ring: LiveRing<Item>, _ json: @escaping @Sendable (Item) -> JSONText?) {
+    ///   - newest: of how many items the newest are enough at a time; the others count as gone. Default: all items are sent,
+    ///     in messages as long as the viewer wants them.
+    ///   - hold: what fills the ring for as long as there is a topic. The first news are sent then even if they have no items:
+    ///     by them the viewer knows that items are kept from now on. Default: the ring is filled whether or not it is watched.
+    ///   - show: gives items as this viewer gets them; it may leave some out.
+    init(
+        _ ring: LiveRing<Kept>,
+        newest: Int? = nil,
+        holding hold: LiveHold? = nil,
+        _ show: @escaping @Sendable (LiveRing<Kept>.Part) -> [Item]
+    ) {
         self.ring = ring
-        self.json = json
+        self.newest = newest
+        self.hold = hold
+        self.show = show
     }
 
-    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
-        let part = ring.items(since: position, upTo: limit)
-        guard part.position != position || part.lost > 0 else { return nil }
-        return LiveNews(
-            items: part.items.compactMap(json),
-            position: part.position,
-            lost: part.lost,
-            hasMore: part.hasMore
-        )
+    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews<Item>? {
+        let part = ring.items(since: position, upTo: newest == nil ? limit : .max, newest: newest ?? .max)
+        let isFirst = hold != nil && !hasBegun.exchange(true, ordering: .relaxed)
+        guard isFirst || part.position != position || part.lost > 0 else { return nil }
+        return LiveNews(items: show(part), position: part.position, lost: part.lost, hasMore: part.hasMore)
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
-
 /// Something that viewers watch: numbered items of which the last are kept, or a state that is looked at time and again.
 ///
 /// Viewers poll; nothing is pushed. So watching costs the watched nothing, and a slow viewer delays nobody: it polls
 /// later, and gets the number of items that it has missed.
-protocol LiveTopic: Sendable {
+protocol LiveTopic<Item>: Sendable {
+    /// An item as a viewer gets it.
+    associatedtype Item: Encodable & Sendable
+
     /// How long a viewer waits between two looks.
     var interval: Duration { get }
 
@@ -18,7 +19,7 @@ protocol LiveTopic: Sendable {
     ///   - limit: how many bytes of JSON it should be at most, about; one item always goes.
     /// - Returns: what is new; `nil` where nothing is.
     /// - Throws: `LiveRefusal` where nothing more comes.
-    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews?
+    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews<Item>?
 }
 
 extension LiveTopic {
@@ -26,9 +27,9 @@ extension LiveTopic {
 }
 
 /// What a viewer is sent at once.
-struct LiveNews: Sendable, Equatable {
+struct LiveNews<Item: Sendable>: Sendable {
     /// In their order; a state is one item.
-    var items: [JSONText]
+    var items: [Item]
     /// Up to where the viewer has had everything then.
     var position: UInt64
     /// How many items were gone before it asked.
@@ -38,23 +39,23 @@ struct LiveNews: Sendable, Equatable {
 }
 
 /// A state that is looked at time and again, and sent where it has changed.
-struct LiveState: LiveTopic {
+struct LiveState<State: Encodable & Hashable & Sendable>: LiveTopic {
     let interval: Duration
-    private let look: @Sendable () async throws -> JSONText
+    private let look: @Sendable () async throws -> State
 
     /// - Parameters:
     ///   - interval: how often it is looked at while somebody watches. Default: every second.
     ///   - look: gives the state.
-    init(every interval: Duration = .seconds(1), _ look: @escaping @Sendable () async throws -> JSONText) {
+    init(every interval: Duration = .seconds(1), _ look: @escaping @Sendable () async throws -> State) {
         self.interval = interval
         self.look = look
     }
 
-    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
+    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews<State>? {
         let state = try await look()
         // What a viewer has had is known by its hash, which holds for this process, as the viewer's connection does.
         var hasher = Hasher()
-        hasher.combine(state.text)
+        hasher.combine(state)
         let number = UInt64(bitPattern: Int64(hasher.finalize())) | 1
         return number == position ? nil : LiveNews(items: [state], position: number)
     }

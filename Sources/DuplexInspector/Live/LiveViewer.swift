@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
-import Foundation
 import Synchronization
 
 /// The topics that viewers may watch, by name.
@@ -77,7 +77,7 @@ struct LiveViewer {
         defer { for task in tasks.values { task.cancel() } }
         for try await message in socket.messages {
             guard case .text(let text) = message,
-                let wish = try? JSONDecoder().decode(Wish.self, from: Data(text.utf8))
+                let wish = try? CompactJSON.value(Wish.self, of: text)
             else {
                 await socket.close(code: .unsupportedData, reason: "That is no wish to watch anything.")
                 return
@@ -97,8 +97,12 @@ struct LiveViewer {
     }
 
     /// Sends what is new of a topic, time and again, until the viewer no longer wants it.
-    private static func show(_ topic: any LiveTopic, _ number: Int, since: UInt64, to socket: isolated WebSocket) async
-    {
+    private static func show(
+        _ topic: some LiveTopic,
+        _ number: Int,
+        since: UInt64,
+        to socket: isolated WebSocket
+    ) async {
         var position = since
         do {
             while !Task.isCancelled {
@@ -114,22 +118,38 @@ struct LiveViewer {
         }
     }
 
-    private static func send(_ news: LiveNews, _ number: Int, to socket: WebSocket) async throws {
-        var members = JSONText.Members()
-        members.add("watch", number)
-        members.add("items", .array(news.items))
-        members.add("position", .integer(Int64(clamping: news.position)))
-        members.add("lost", .integer(Int64(clamping: news.lost)))
-        try await socket.send(JSONText.object(members.all).text)
+    private static func send(
+        _ news: LiveNews<some Encodable & Sendable>,
+        _ number: Int,
+        to socket: WebSocket
+    ) async throws {
+        let message = LiveMessage(
+            watch: number,
+            items: news.items,
+            position: Int(clamping: news.position),
+            lost: Int(clamping: news.lost)
+        )
+        try await socket.send(CompactJSON.text(of: message))
     }
 
     private static func send(_ error: any Error, _ number: Int, to socket: WebSocket) async throws {
-        var members = JSONText.Members()
-        members.add("watch", number)
-        members.add("error", (error as? LiveRefusal)?.detail ?? "\(error)")
-        try await socket.send(JSONText.object(members.all).text)
+        let message = LiveMessage<Never>(watch: number, error: (error as? LiveRefusal)?.detail ?? "\(error)")
+        try await socket.send(CompactJSON.text(of: message))
     }
 }
+
+/// What a viewer is sent of one of the topics that it watches: items, or why nothing more comes.
+struct LiveMessage<Item> {
+    /// The page's number of the topic.
+    var watch: Int
+    var items: [Item]?
+    var position: Int?
+    var lost: Int?
+    var error: String?
+}
+
+extension LiveMessage: Encodable where Item: Encodable {}
+extension LiveMessage: Decodable where Item: Decodable {}
 
 /// How many viewers there are.
 final class ViewerCount: Sendable {

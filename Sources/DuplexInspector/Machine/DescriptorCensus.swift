@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import Foundation
 
 /// The open descriptors of the process, by what they are.
@@ -9,8 +8,8 @@ struct DescriptorCensus: Sendable {
     /// How many are looked at; of more only the number is reported.
     static let limit = 10_000
 
-    /// One of them.
-    struct Descriptor: Equatable, Sendable {
+    /// One of them; encoded as the page gets it.
+    struct Descriptor: Equatable, Codable, Sendable {
         var number: Int
         var kind: String
         /// What the system calls it, such as a path.
@@ -48,18 +47,5 @@ struct DescriptorCensus: Sendable {
         }
         if target.hasPrefix("/dev/") && !target.hasPrefix("/dev/shm/") { return "device" }
         return target.hasPrefix("/") ? "file" : "other"
-    }
-
-    /// The list as the page gets it.
-    var json: JSONText {
-        .array(
-            descriptors.map { one in
-                var members = JSONText.Members()
-                members.add("number", one.number)
-                members.add("kind", one.kind)
-                members.add("target", one.target)
-                return .object(members.all)
-            }
-        )
     }
 }

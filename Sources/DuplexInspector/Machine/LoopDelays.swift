@@ -31,9 +31,6 @@ final class LoopDelays: Sendable {
     deinit {
         task.cancel()
     }
-
-    /// What was measured, loop by loop.
-    var json: JSONText { .array(probes.map(\.json)) }
 }
 
 /// Measures one loop.
@@ -83,20 +80,37 @@ final class LoopProbe: Sendable {
     }
 
     /// What was measured since the beginning, in seconds, and the longest delay since the last look.
-    var json: JSONText {
+    struct Report: Codable, Hashable, Sendable {
+        var count: Int
+        var p50: Double
+        var p90: Double
+        var p99: Double
+        var p999: Double
+        var max: Double
+        var worst: Double
+        /// How many delays are in each column; see ``LoopProbe/bounds``.
+        var columns: [UInt64]
+    }
+
+    /// What was measured; the next report has the longest delay since this one.
+    var report: Report {
         state.withLock { state in
             // What the loop is held up by at this moment counts as far as it has come.
             let waiting = state.asked.map { Self.microseconds(since: $0) } ?? 0
             let worst = max(state.worst, waiting > 20_000 ? waiting : 0)
             state.worst = 0
-            var members = JSONText.Members()
-            members.add("count", Int(clamping: state.delays.totalCount))
-            for (name, percentile) in [("p50", 50.0), ("p90", 90), ("p99", 99), ("p999", 99.9), ("max", 100)] {
-                members.add(name, Double(state.delays.valueAtPercentile(percentile)) / 1e6)
-            }
-            members.add("worst", Double(worst) / 1e6)
-            members.add("columns", .array(Self.columns(of: state.delays).map { .integer(Int64($0)) }))
-            return .object(members.all)
+            let delays = state.delays
+            func seconds(_ percentile: Double) -> Double { Double(delays.valueAtPercentile(percentile)) / 1e6 }
+            return Report(
+                count: Int(clamping: delays.totalCount),
+                p50: seconds(50),
+                p90: seconds(90),
+                p99: seconds(99),
+                p999: seconds(99.9),
+                max: seconds(100),
+                worst: Double(worst) / 1e6,
+                columns: Self.columns(of: delays)
+            )
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexServer
 import DuplexSockets
 import DuplexWire
@@ -25,23 +26,36 @@ struct MachineRoom: InspectorRoom {
         }
         routes.get("/machine/descriptors") { _ in
             let census = try await Self.threads.run { DescriptorCensus.now }
-            return InspectorAnswer.object { members in
-                members.add("descriptors", census?.json ?? .null)
-                members.add("count", census.map { .integer(Int64($0.count)) } ?? .null)
-            }
+            return try InspectorAnswer.json(Descriptors(descriptors: census?.descriptors, count: census?.count))
         }
     }
 
-    private static func look(_ loops: LoopDelays, _ network: NetworkWatch) async throws -> JSONText {
+    /// The open descriptors; null where the system doesn't report them.
+    struct Descriptors: Codable {
+        @OrNull var descriptors: [DescriptorCensus.Descriptor]?
+        @OrNull var count: Int?
+    }
+
+    /// All that the page shows.
+    struct State: Codable, Hashable, Sendable {
+        /// In seconds since 1970.
+        var time: Double
+        var process: MachineSample.Process
+        var machine: MachineSample.Machine
+        var loops: [LoopProbe.Report]
+        var network: NetworkWatch.State
+    }
+
+    private static func look(_ loops: LoopDelays, _ network: NetworkWatch) async throws -> State {
         try await threads.run {
             let sample = MachineSample()
-            var members = JSONText.Members()
-            members.add("time", sample.time)
-            members.add("process", sample.process)
-            members.add("machine", sample.machine)
-            members.add("loops", loops.json)
-            members.add("network", network.json)
-            return .object(members.all)
+            return State(
+                time: sample.time,
+                process: sample.process,
+                machine: sample.machine,
+                loops: loops.probes.map(\.report),
+                network: network.state
+            )
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
+import DuplexFoundation
 import Foundation
 
 #if canImport(Glibc)
@@ -33,54 +33,69 @@ struct MachineSample: Sendable {
             .sorted { ($1.user + $1.system, $0.id) < ($0.user + $0.system, $1.id) }
     }
 
-    // MARK: JSON
+    // MARK: As the page gets it
 
-    /// The process.
-    var process: JSONText {
-        var members = JSONText.Members()
-        members.add("id", Int(ProcessInfo.processInfo.processIdentifier))
-        members.add("name", ProcessInfo.processInfo.processName)
-        members.add("cpu", or(usage.map { Self.object(["user": $0.user, "system": $0.system]) }))
-        members.add("memory", memory)
-        members.add("descriptors", descriptorCounts)
-        members.add("threadCount", number(threads?.count))
-        members.add("threads", or(threads.map { .array($0.prefix(Self.threadLimit).map(Self.thread)) }))
-        members.add("started", or(started.map { .number($0) }))
-        members.add("allocator", or(allocations.map(Self.allocator)))
-        return .object(members.all)
+    /// The process; what isn't known is null, and not zero.
+    struct Process: Codable, Hashable, Sendable {
+        /// Seconds of all processors.
+        struct CPU: Codable, Hashable, Sendable {
+            var user: Double
+            var system: Double
+        }
+
+        struct Memory: Codable, Hashable, Sendable {
+            @OrNull var resident: Int?
+            @OrNull var peak: Int?
+        }
+
+        struct Descriptors: Codable, Hashable, Sendable {
+            @OrNull var open: Int?
+            @OrNull var limit: Int?
+            /// How many there are of each kind.
+            var kinds: [String: Int]
+        }
+
+        struct Thread: Codable, Hashable, Sendable {
+            var id: Int
+            var name: String
+            var state: String
+            var cpu: Double
+        }
+
+        var id: Int
+        var name: String
+        @OrNull var cpu: CPU?
+        var memory: Memory
+        var descriptors: Descriptors
+        @OrNull var threadCount: Int?
+        @OrNull var threads: [Thread]?
+        /// In seconds since 1970.
+        @OrNull var started: Double?
+        @OrNull var allocator: Allocations?
     }
 
-    private var memory: JSONText {
-        var members = JSONText.Members()
-        members.add("resident", number(ProcText.number("VmRSS", in: status)))
-        members.add("peak", number(ProcText.number("VmHWM", in: status) ?? usage?.peakMemory))
-        return .object(members.all)
-    }
-
-    private var descriptorCounts: JSONText {
-        var members = JSONText.Members()
-        members.add("open", number(descriptors?.count))
-        members.add("limit", number(usage?.descriptorLimit))
-        let kinds = (descriptors?.kinds ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        members.add("kinds", .object(kinds.map { .init(name: $0.key, value: .integer(Int64($0.value))) }))
-        return .object(members.all)
-    }
-
-    private static func thread(_ stat: ProcText.Stat) -> JSONText {
-        var members = JSONText.Members()
-        members.add("id", stat.id)
-        members.add("name", stat.name)
-        members.add("state", stat.state)
-        members.add("cpu", Double(stat.user + stat.system) / ticks)
-        return .object(members.all)
-    }
-
-    private static func allocator(_ allocations: Allocations) -> JSONText {
-        var members = JSONText.Members()
-        members.add("used", allocations.used)
-        members.add("kept", allocations.kept)
-        members.add("mapped", allocations.mapped)
-        return .object(members.all)
+    var process: Process {
+        Process(
+            id: Int(ProcessInfo.processInfo.processIdentifier),
+            name: ProcessInfo.processInfo.processName,
+            cpu: usage.map { Process.CPU(user: $0.user, system: $0.system) },
+            memory: Process.Memory(
+                resident: ProcText.number("VmRSS", in: status),
+                peak: ProcText.number("VmHWM", in: status) ?? usage?.peakMemory
+            ),
+            descriptors: Process.Descriptors(
+                open: descriptors?.count,
+                limit: usage?.descriptorLimit,
+                kinds: descriptors?.kinds ?? [:]
+            ),
+            threadCount: threads?.count,
+            threads: threads?.prefix(Self.threadLimit).map { stat in
+                let cpu = Double(stat.user + stat.system) / Self.ticks
+                return Process.Thread(id: stat.id, name: stat.name, state: stat.state, cpu: cpu)
+            },
+            started: started,
+            allocator: allocations
+        )
     }
 
     /// When the process began, in seconds since 1970.
@@ -92,21 +107,32 @@ struct MachineSample: Sendable {
     }
 
     /// The machine under it.
-    var machine: JSONText {
+    struct Machine: Codable, Hashable, Sendable {
+        @OrNull var host: String?
+        var system: String
+        @OrNull var kernel: String?
+        var processors: Int
+        var uptime: Double
+        @OrNull var load: [Double]?
+        /// Bytes, as are those that are available.
+        @OrNull var memory: Int?
+        @OrNull var available: Int?
+    }
+
+    var machine: Machine {
         let memory = ProcText.file("meminfo") ?? ""
-        let load = ProcText.file("loadavg").map { ProcText.numbers($0).prefix(3) }
         let kernel = [ProcText.file("sys/kernel/ostype"), ProcText.file("sys/kernel/osrelease")].compactMap { $0 }
         let release = try? String(contentsOfFile: "/etc/os-release", encoding: .utf8)
-        var members = JSONText.Members()
-        members.add("host", or(hostName.map { .string($0) }))
-        members.add("system", release.flatMap(ProcText.systemName) ?? Self.systemVersion)
-        members.add("kernel", kernel.isEmpty ? .null : .string(Self.trimmed(kernel.joined(separator: " "))))
-        members.add("processors", ProcessInfo.processInfo.activeProcessorCount)
-        members.add("uptime", ProcessInfo.processInfo.systemUptime)
-        members.add("load", or(load.map { .array($0.map { .number($0) }) }))
-        members.add("memory", number(ProcText.number("MemTotal", in: memory)))
-        members.add("available", number(ProcText.number("MemAvailable", in: memory)))
-        return .object(members.all)
+        return Machine(
+            host: hostName,
+            system: release.flatMap(ProcText.systemName) ?? Self.systemVersion,
+            kernel: kernel.isEmpty ? nil : Self.trimmed(kernel.joined(separator: " ")),
+            processors: ProcessInfo.processInfo.activeProcessorCount,
+            uptime: ProcessInfo.processInfo.systemUptime,
+            load: ProcText.file("loadavg").map { Array(ProcText.numbers($0).prefix(3)) },
+            memory: ProcText.number("MemTotal", in: memory),
+            available: ProcText.number("MemAvailable", in: memory)
+        )
     }
 
     private var hostName: String? { ProcText.file("sys/kernel/hostname").map(Self.trimmed) }
@@ -115,12 +141,4 @@ struct MachineSample: Sendable {
     private static func trimmed(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
-
-    private static func object(_ values: [String: Double]) -> JSONText {
-        .object(values.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) })
-    }
-
-    /// What isn't known is null, and not zero.
-    private func or(_ value: JSONText?) -> JSONText { value ?? .null }
-    private func number(_ value: Int?) -> JSONText { or(value.map { .integer(Int64($0)) }) }
 }

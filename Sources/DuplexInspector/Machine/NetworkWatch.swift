@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexSockets
 import DuplexWire
 import Foundation
@@ -10,9 +11,27 @@ final class NetworkWatch: Sendable {
     /// How many changes are kept.
     static let limit = 50
 
-    private struct Change: Sendable {
+    struct Change: Codable, Hashable, Sendable {
+        /// In seconds since 1970.
         var time: Double
         var text: String
+    }
+
+    struct Interface: Codable, Hashable, Sendable {
+        var name: String
+        var up: Bool
+        var addresses: [String]
+        /// Bytes, as are those that were sent.
+        @OrNull var received: Int?
+        @OrNull var sent: Int?
+    }
+
+    /// The interfaces, what they have moved, and what has changed, the last change first.
+    struct State: Codable, Hashable, Sendable {
+        @OrNull var interfaces: [Interface]?
+        /// Whether the system tells of changes.
+        var watches: Bool
+        var changes: [Change]
     }
 
     private let changes = LiveRing<Change>(keeping: limit, .kibibytes(16))
@@ -44,36 +63,20 @@ final class NetworkWatch: Sendable {
         }
     }
 
-    /// The interfaces, what they have moved, and what has changed.
-    var json: JSONText {
-        // Changes first: what they tell shows in the states, too.
+    /// The network as it is now.
+    var state: State {
+        // Changes first: what they tell shows in the interfaces, too.
         let changes = changes.all
         let traffic = ProcText.file("self/net/dev").map(ProcText.traffic) ?? [:]
-        var members = JSONText.Members()
-        let states = try? NetworkInterface.states()
-        members.add("interfaces", states.map { .array($0.map { Self.interface($0, traffic[$0.name]) }) } ?? .null)
-        members.add("watches", task != nil)
-        members.add("changes", .array(changes.reversed().map(Self.change)))
-        return .object(members.all)
-    }
-
-    private static func interface(
-        _ state: NetworkInterface.State,
-        _ traffic: (received: Int, sent: Int)?
-    ) -> JSONText {
-        var members = JSONText.Members()
-        members.add("name", state.name)
-        members.add("up", state.isUp)
-        members.add("addresses", .array(state.addresses.map { .string($0.host) }))
-        members.add("received", traffic.map { .integer(Int64($0.received)) } ?? .null)
-        members.add("sent", traffic.map { .integer(Int64($0.sent)) } ?? .null)
-        return .object(members.all)
-    }
-
-    private static func change(_ change: Change) -> JSONText {
-        var members = JSONText.Members()
-        members.add("time", change.time)
-        members.add("text", change.text)
-        return .object(members.all)
+        let interfaces = try? NetworkInterface.states().map { interface in
+            Interface(
+                name: interface.name,
+                up: interface.isUp,
+                addresses: interface.addresses.map(\.host),
+                received: traffic[interface.name]?.received,
+                sent: traffic[interface.name]?.sent
+            )
+        }
+        return State(interfaces: interfaces, watches: task != nil, changes: changes.reversed())
     }
 }

@@ -26,8 +26,8 @@ struct ProcessUsage: Sendable {
     }
 }
 
-/// What the allocator of the C library reports.
-struct Allocations: Sendable {
+/// What the allocator of the C library reports; encoded as the page gets it.
+struct Allocations: Codable, Hashable, Sendable {
     /// Bytes that the process has.
     var used: Int
     /// Bytes that are kept for the next time.

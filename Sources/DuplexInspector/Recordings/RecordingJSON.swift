@@ -14,118 +14,190 @@ enum RecordingJSON {
     /// How much of the payload of each goes with it.
     static let payloadLimit = 64 << 10
 
-    /// What the list of recordings has of one.
-    static func summary(_ recording: Recording, id: Int, name: String, size: Int?, skipped: Int) -> JSONText {
-        var members = JSONText.Members()
-        members.add("id", id)
-        members.add("name", name)
-        members.add("requests", recording.exchanges.count)
-        members.add("webSockets", recording.connections.count)
-        members.add("size", size)
-        members.add("skipped", skipped)
-        return .object(members.all)
+    /// The recordings that there are.
+    struct List: Codable {
+        var recordings: [Summary]
     }
+
+    /// What the list of recordings has of one.
+    struct Summary: Codable {
+        var id: Int
+        var name: String
+        var requests: Int
+        var webSockets: Int
+        /// The size of the file that it came from.
+        var size: Int?
+        /// How many entries of the file couldn't be read.
+        var skipped: Int
+
+        init(_ recording: Recording, id: Int, name: String, size: Int? = nil, skipped: Int = 0) {
+            self.id = id
+            self.name = name
+            requests = recording.exchanges.count
+            webSockets = recording.connections.count
+            self.size = size
+            self.skipped = skipped
+        }
+    }
+
+    // MARK: Entries
 
     /// The entries in the order of their times.
-    ///
-    /// - Parameters:
-    ///   - recording: all of it.
-    ///   - url: a URL as it is shown.
-    /// - Returns: the list.
-    static func rows(_ recording: Recording, _ url: (String) -> String) -> JSONText {
-        let rows =
-            recording.exchanges.map { ($0.began, row($0, url)) }
-            + recording.connections.map { ($0.began, row($0, url)) }
-        let sorted = rows.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }
-        var members = JSONText.Members()
-        members.add("entries", .array(sorted.prefix(rowLimit).map(\.element.1)))
-        members.add("total", rows.count)
-        return .object(members.all)
+    struct Entries: Codable {
+        var entries: [Row]
+        /// How many there are; the list has ``rowLimit`` at most.
+        var total: Int
+
+        /// - Parameters:
+        ///   - recording: all of it.
+        ///   - url: a URL as it is shown.
+        init(_ recording: Recording, _ url: (String) -> String) {
+            let rows =
+                recording.exchanges.map { Row($0, url($0.url)) } + recording.connections.map { Row($0, url($0.url)) }
+            let sorted = rows.enumerated().sorted { ($0.element.began, $0.offset) < ($1.element.began, $1.offset) }
+            entries = sorted.prefix(rowLimit).map(\.element)
+            total = rows.count
+        }
     }
 
-    private static func row(_ exchange: RecordedExchange, _ url: (String) -> String) -> JSONText {
-        var members = JSONText.Members()
-        members.add("id", "e\(exchange.id)")
-        members.add("began", exchange.began)
-        members.add("method", exchange.method)
-        members.add("url", url(exchange.url))
-        members.add("status", exchange.status)
-        members.add("size", .integer(Int64(clamping: exchange.responseBody.size)))
-        members.add("total", exchange.durations.total)
-        return .object(members.all)
+    /// A request, or a WebSocket.
+    struct Row: Codable {
+        /// A letter for what it is, and its number in the recording.
+        var id: String
+        /// In seconds since 1970.
+        var began: Double
+        var method: String
+        var url: String
+        var status: Int
+        /// Bytes of the response, or of all frames.
+        var size: Int
+        /// In seconds.
+        var total: Double?
+        /// How many frames a WebSocket has.
+        var frames: Int?
+
+        init(_ exchange: RecordedExchange, _ url: String) {
+            id = "e\(exchange.id)"
+            began = exchange.began
+            method = exchange.method
+            self.url = url
+            status = exchange.status
+            size = Int(clamping: exchange.responseBody.size)
+            total = exchange.durations.total
+        }
+
+        init(_ connection: RecordedConnection, _ url: String) {
+            id = "c\(connection.id)"
+            began = connection.began
+            method = "WebSocket"
+            self.url = url
+            status = 101
+            size = Int(clamping: connection.frames.reduce(UInt64(0)) { $0 &+ $1.payload.size })
+            total = connection.ended.map { max(0, $0 - connection.began) }
+            frames = connection.frames.count
+        }
     }
 
-    private static func row(_ connection: RecordedConnection, _ url: (String) -> String) -> JSONText {
-        var members = JSONText.Members()
-        members.add("id", "c\(connection.id)")
-        members.add("began", connection.began)
-        members.add("method", "WebSocket")
-        members.add("url", url(connection.url))
-        members.add("status", 101)
-        let size = connection.frames.reduce(UInt64(0)) { $0 &+ $1.payload.size }
-        members.add("size", .integer(Int64(clamping: size)))
-        members.add("total", connection.ended.map { max(0, $0 - connection.began) })
-        members.add("frames", connection.frames.count)
-        return .object(members.all)
+    /// A request, and a command line that makes it again.
+    struct Exchange: Codable {
+        var request: ExchangeJSON
+        var curl: String?
     }
 
     /// What the page shows of a WebSocket beside its messages.
-    static func whole(_ connection: RecordedConnection, frames count: Int) -> JSONText {
-        var exchange = RecordedExchange(id: connection.id, began: connection.began, method: "GET", url: connection.url)
-        exchange.requestFields = connection.requestFields
-        exchange.responseFields = connection.responseFields
-        exchange.status = 101
-        exchange.reason = "Switching Protocols"
-        exchange.peer = connection.remote
-        exchange.local = connection.local
-        var members = JSONText.Members()
-        members.add("handshake", ExchangeJSON.whole(exchange))
-        members.add("subprotocol", connection.subprotocol)
-        members.add("ended", connection.ended)
-        members.add("code", connection.closeCode.map { Int($0) })
-        members.add("reason", connection.closeReason)
-        members.add("errors", .array(connection.errors.prefix(errorLimit).map { error($0) }))
-        members.add("frames", count)
-        members.add("lost", .integer(Int64(clamping: connection.lostFrames)))
-        return .object(members.all)
-    }
-
-    private static func error(_ fault: RecordedConnection.Fault) -> JSONText {
-        var members = JSONText.Members()
-        members.add("time", fault.time)
-        members.add("message", fault.message)
-        return .object(members.all)
-    }
-
-    /// Some frames of so many.
-    static func frames(_ frames: [RecordedFrame], of total: Int) -> JSONText {
-        var members = JSONText.Members()
-        members.add("frames", .array(frames.map { frame($0) }))
-        members.add("total", total)
-        return .object(members.all)
-    }
-
-    /// A frame, with its notation where it is CBOR.
-    private static func frame(_ frame: RecordedFrame) -> JSONText {
-        let json = FrameTopic.json(frame, upTo: payloadLimit)
-        guard frame.opcode == .binary, case .object(var members) = json else { return json }
-        let payload = PayloadText(frame.payload)
-        if payload.kind == .cbor {
-            members.append(JSONText.Member(name: "cbor", value: .string(String(payload.text.prefix(payloadLimit)))))
+    struct Connection: Codable {
+        struct Fault: Codable, Equatable {
+            /// In seconds since 1970.
+            var time: Double
+            var message: String
         }
-        return .object(members)
+
+        var handshake: ExchangeJSON
+        var subprotocol: String?
+        var ended: Double?
+        var code: Int?
+        var reason: String?
+        /// The first ``errorLimit``.
+        var errors: [Fault]
+        /// How many frames there are, and how many more were dropped.
+        var frames: Int
+        var lost: Int
+
+        init(_ connection: RecordedConnection, frames count: Int) {
+            var exchange = RecordedExchange(
+                id: connection.id,
+                began: connection.began,
+                method: "GET",
+                url: connection.url
+            )
+            exchange.requestFields = connection.requestFields
+            exchange.responseFields = connection.responseFields
+            exchange.status = 101
+            exchange.reason = "Switching Protocols"
+            exchange.peer = connection.remote
+            exchange.local = connection.local
+            handshake = ExchangeJSON(whole: exchange)
+            subprotocol = connection.subprotocol
+            ended = connection.ended
+            code = connection.closeCode.map { Int($0) }
+            reason = connection.closeReason
+            errors = connection.errors.prefix(errorLimit).map { Fault(time: $0.time, message: $0.message) }
+            frames = count
+            lost = Int(clamping: connection.lostFrames)
+        }
     }
 
-    /// How a replay went.
-    static func outcome(_ outcome: Replay.Outcome, id: String, url: String, recorded status: Int) -> JSONText {
-        var members = JSONText.Members()
-        members.add("id", id)
-        members.add("url", url)
-        members.add("recorded", status)
-        members.add("status", outcome.status)
-        members.add("seconds", outcome.seconds)
-        members.add("differences", .array(outcome.differences.map { .string($0) }))
-        members.add("error", outcome.error)
-        return .object(members.all)
+    /// Some frames of a WebSocket, those with CBOR with its notation.
+    struct Frames: Codable {
+        var frames: [FrameJSON]
+        /// How many there are.
+        var total: Int
+
+        init(_ frames: [RecordedFrame], of total: Int) {
+            self.total = total
+            self.frames = frames.map { frame in
+                var shown = FrameJSON(frame, upTo: payloadLimit)
+                guard frame.opcode == .binary else { return shown }
+                let payload = PayloadText(frame.payload)
+                if payload.kind == .cbor { shown.cbor = String(payload.text.prefix(payloadLimit)) }
+                return shown
+            }
+        }
+    }
+
+    // MARK: Changes
+
+    /// The number of a recording that was imported.
+    struct Imported: Codable {
+        var id: Int
+    }
+
+    /// How replays went.
+    struct Outcomes: Codable {
+        var outcomes: [Outcome]
+        /// How many entries weren't replayed.
+        var left: Int
+    }
+
+    /// How the replay of an entry went.
+    struct Outcome: Codable, Equatable {
+        var id: String
+        var url: String
+        /// The status that was recorded, and that of the replay.
+        var recorded: Int
+        var status: Int?
+        var seconds: Double
+        var differences: [String]
+        var error: String?
+
+        init(_ outcome: Replay.Outcome, id: String, url: String, recorded: Int) {
+            self.id = id
+            self.url = url
+            self.recorded = recorded
+            status = outcome.status
+            seconds = outcome.seconds
+            differences = outcome.differences
+            error = outcome.error
+        }
     }
 }

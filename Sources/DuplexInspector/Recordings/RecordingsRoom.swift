@@ -49,16 +49,16 @@ struct RecordingsRoom: InspectorRoom {
     }
 
     func add(to routes: inout InspectorRoutes) {
-        routes.get("/recordings/list") { _ in await list() }
+        routes.get("/recordings/list") { _ in try await list() }
         let budget = routes.budget
         routes.get("/recordings/entries") { request in
-            InspectorAnswer.json(RecordingJSON.rows(try await recording(request)) { mask.masked(url: $0) })
+            try InspectorAnswer.json(RecordingJSON.Entries(await recording(request)) { mask.masked(url: $0) })
         }
         routes.get("/recordings/entry") { request in try await entry(request, budget) }
         routes.get("/recordings/frames") { request in try await frames(request, budget) }
         routes.get("/recordings/har") { request in
             try await file(request, budget) {
-                InspectorAnswer.attachment(HARFile.type, named: "recording.har", HARFile.write($0))
+                InspectorAnswer.attachment(HARFile.type, named: "recording.har", try HARFile.write($0))
             }
         }
         routes.get("/recordings/pcapng") { request in
@@ -81,26 +81,19 @@ struct RecordingsRoom: InspectorRoom {
 
     // MARK: Looking
 
-    private func list() async -> Response {
-        var list: [JSONText] = []
-        if let recorded {
-            let recording = await recorded()
-            list.append(
-                RecordingJSON.summary(recording, id: Self.own, name: "This process", size: nil, skipped: 0)
+    private func list() async throws -> Response {
+        var list: [RecordingJSON.Summary] = []
+        if let recorded { list.append(RecordingJSON.Summary(await recorded(), id: Self.own, name: "This process")) }
+        list += store.all.map { entry in
+            RecordingJSON.Summary(
+                entry.recording,
+                id: entry.id,
+                name: entry.name,
+                size: entry.size,
+                skipped: entry.skipped
             )
         }
-        for entry in store.all {
-            list.append(
-                RecordingJSON.summary(
-                    entry.recording,
-                    id: entry.id,
-                    name: entry.name,
-                    size: entry.size,
-                    skipped: entry.skipped
-                )
-            )
-        }
-        return InspectorAnswer.object { $0.add("recordings", .array(list)) }
+        return try InspectorAnswer.json(RecordingJSON.List(recordings: list))
     }
 
     /// How many times as much as a recording holds is held for what is made of it.
@@ -124,10 +117,10 @@ struct RecordingsRoom: InspectorRoom {
     private func file(
         _ request: Request,
         _ budget: AnswerBudget,
-        _ write: (Recording) -> Response
+        _ write: (Recording) throws -> Response
     ) async throws -> Response {
         let recording = try await recording(request)
-        return try await budget.holding(.bytes(recording.size * Self.spread)) { write(mask.masked(recording)) }
+        return try await budget.holding(.bytes(recording.size * Self.spread)) { try write(mask.masked(recording)) }
     }
 
     private func entry(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
@@ -137,14 +130,12 @@ struct RecordingsRoom: InspectorRoom {
             var connection = try connection(id, in: recording)
             let count = connection.frames.count
             connection.frames = []
-            return InspectorAnswer.json(RecordingJSON.whole(mask.masked(connection), frames: count))
+            return try InspectorAnswer.json(RecordingJSON.Connection(mask.masked(connection), frames: count))
         }
         return try await budget.holding(.bytes(found.size * Self.spread)) {
             let exchange = mask.masked(found)
-            return InspectorAnswer.object { members in
-                members.add("request", ExchangeJSON.whole(exchange))
-                members.add("curl", CurlCommand(exchange)?.text)
-            }
+            let curl = CurlCommand(exchange)?.text
+            return try InspectorAnswer.json(RecordingJSON.Exchange(request: ExchangeJSON(whole: exchange), curl: curl))
         }
     }
 
@@ -162,7 +153,7 @@ struct RecordingsRoom: InspectorRoom {
         let first = min(max(0, items["from"].flatMap { Int($0) } ?? 0), all.count)
         let range = first..<min(first + RecordingJSON.messageLimit, all.count)
         return try await budget.holding(.bytes(all[range].size * Self.spread)) {
-            InspectorAnswer.json(RecordingJSON.frames(mask.masked(all, range), of: all.count))
+            try InspectorAnswer.json(RecordingJSON.Frames(mask.masked(all, range), of: all.count))
         }
     }
 
@@ -179,7 +170,7 @@ struct RecordingsRoom: InspectorRoom {
         let masked = HARFile.Reading(recording: mask.masked(reading.recording), skipped: reading.skipped)
         let name = try request.queryItems["name"] ?? ""
         let id = store.add(masked, named: name.isEmpty ? "Recording" : name, size: bytes.count)
-        return InspectorAnswer.object { $0.add("id", id) }
+        return try InspectorAnswer.json(RecordingJSON.Imported(id: id))
     }
 
     // MARK: Replaying
@@ -198,11 +189,7 @@ struct RecordingsRoom: InspectorRoom {
             replay.fields.append(HTTPField(name: name, value: pair[1]))
         }
         let recording = mask.masked(try await recording(wish.recording))
-        let outcomes = await outcomes(of: replay, recording, wish.entries.map { Set($0) })
-        return InspectorAnswer.object { members in
-            members.add("outcomes", .array(outcomes.list))
-            members.add("left", outcomes.left)
-        }
+        return try InspectorAnswer.json(await outcomes(of: replay, recording, wish.entries.map { Set($0) }))
     }
 
     /// In the order of their times; those beyond the bound are left.
@@ -210,7 +197,7 @@ struct RecordingsRoom: InspectorRoom {
         of replay: Replay,
         _ recording: Recording,
         _ wanted: Set<String>?
-    ) async -> (list: [JSONText], left: Int) {
+    ) async -> RecordingJSON.Outcomes {
         enum Item {
             case exchange(RecordedExchange)
             case connection(RecordedConnection)
@@ -218,17 +205,17 @@ struct RecordingsRoom: InspectorRoom {
         var items = recording.exchanges.map { ("e\($0.id)", $0.began, Item.exchange($0)) }
         items += recording.connections.map { ("c\($0.id)", $0.began, Item.connection($0)) }
         items = items.filter { wanted?.contains($0.0) ?? true }.sorted { $0.1 < $1.1 }
-        var list: [JSONText] = []
+        var list: [RecordingJSON.Outcome] = []
         for (id, _, item) in items.prefix(Self.replayLimit) where !Task.isCancelled {
             switch item {
             case .exchange(let exchange):
                 let outcome = await replay.run(exchange)
-                list.append(RecordingJSON.outcome(outcome, id: id, url: exchange.url, recorded: exchange.status))
+                list.append(RecordingJSON.Outcome(outcome, id: id, url: exchange.url, recorded: exchange.status))
             case .connection(let connection):
                 let outcome = await replay.run(connection)
-                list.append(RecordingJSON.outcome(outcome, id: id, url: connection.url, recorded: 101))
+                list.append(RecordingJSON.Outcome(outcome, id: id, url: connection.url, recorded: 101))
             }
         }
-        return (list, items.count - list.count)
+        return RecordingJSON.Outcomes(outcomes: list, left: items.count - list.count)
     }
 }

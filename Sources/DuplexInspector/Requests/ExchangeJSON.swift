@@ -7,56 +7,80 @@ import Foundation
 import HTTPTypes
 
 /// A recorded request as the page gets it.
-enum ExchangeJSON {
+struct ExchangeJSON: Codable, Sendable {
+    var id: Int
+    /// In seconds since 1970.
+    var began: Double
+    var peer: String?
+    var route: String?
+    var method: String
+    var url: String
+    var status: Int
+    /// Bytes of the bodies.
+    var received: Int
+    var sent: Int
+    /// In seconds, as are its parts.
+    var total: Double
+    var error: String?
+
+    // What a list of requests hasn't.
+
+    var local: String?
+    var version: String?
+    var reason: String?
+    /// Names with their values.
+    var requestFields: [[String]]?
+    var requestBody: Body?
+    var responseFields: [[String]]?
+    var responseBody: Body?
+    var head: Double?
+    var handler: Double?
+    var sending: Double?
+
+    /// A body: as text where it is UTF-8, in base64 otherwise.
+    struct Body: Codable, Equatable, Sendable {
+        var size: Int
+        var cut: Bool
+        var text: String?
+        var data: String?
+
+        init(_ body: RecordedBytes) {
+            size = Int(clamping: body.size)
+            cut = body.isCut
+            text = String(prefixOfUTF8: body.bytes[...])
+            if text == nil { data = Data(body.bytes).base64EncodedString() }
+        }
+    }
+
     /// What a list has of it.
-    static func line(_ exchange: RecordedExchange) -> JSONText { .object(members(exchange).all) }
+    init(line exchange: RecordedExchange) {
+        id = Int(clamping: exchange.id)
+        began = exchange.began
+        peer = exchange.peer?.description
+        route = exchange.route
+        method = exchange.method
+        url = exchange.url
+        status = exchange.status
+        received = Int(clamping: exchange.requestBody.size)
+        sent = Int(clamping: exchange.responseBody.size)
+        total = exchange.durations.total
+        error = exchange.error
+    }
 
     /// All of it.
-    static func whole(_ exchange: RecordedExchange) -> JSONText {
-        var members = members(exchange)
-        members.add("local", exchange.local?.description)
-        members.add("version", exchange.version)
-        members.add("reason", exchange.reason)
-        members.add("requestFields", fields(exchange.requestFields))
-        members.add("requestBody", body(exchange.requestBody))
-        members.add("responseFields", fields(exchange.responseFields))
-        members.add("responseBody", body(exchange.responseBody))
-        members.add("head", exchange.durations.head)
-        members.add("handler", exchange.durations.handler)
-        members.add("sending", exchange.durations.sending)
-        return .object(members.all)
+    init(whole exchange: RecordedExchange) {
+        self.init(line: exchange)
+        local = exchange.local?.description
+        version = exchange.version
+        reason = exchange.reason
+        requestFields = Self.pairs(exchange.requestFields)
+        requestBody = Body(exchange.requestBody)
+        responseFields = Self.pairs(exchange.responseFields)
+        responseBody = Body(exchange.responseBody)
+        head = exchange.durations.head
+        handler = exchange.durations.handler
+        sending = exchange.durations.sending
     }
 
-    private static func members(_ exchange: RecordedExchange) -> JSONText.Members {
-        var members = JSONText.Members()
-        members.add("id", .integer(Int64(clamping: exchange.id)))
-        members.add("began", exchange.began)
-        members.add("peer", exchange.peer?.description)
-        members.add("route", exchange.route)
-        members.add("method", exchange.method)
-        members.add("url", exchange.url)
-        members.add("status", exchange.status)
-        members.add("received", .integer(Int64(clamping: exchange.requestBody.size)))
-        members.add("sent", .integer(Int64(clamping: exchange.responseBody.size)))
-        members.add("total", exchange.durations.total)
-        members.add("error", exchange.error)
-        return members
-    }
-
-    private static func fields(_ fields: HTTPFields) -> JSONText {
-        .array(fields.map { .array([.string($0.name.rawName), .string($0.value)]) })
-    }
-
-    /// As text where it is UTF-8, in base64 otherwise.
-    private static func body(_ body: RecordedBytes) -> JSONText {
-        var members = JSONText.Members()
-        members.add("size", .integer(Int64(clamping: body.size)))
-        members.add("cut", body.isCut)
-        if let text = String(prefixOfUTF8: body.bytes[...]) {
-            members.add("text", text)
-        } else {
-            members.add("data", Data(body.bytes).base64EncodedString())
-        }
-        return .object(members.all)
-    }
+    private static func pairs(_ fields: HTTPFields) -> [[String]] { fields.map { [$0.name.rawName, $0.value] } }
 }

@@ -5,21 +5,30 @@ import DuplexFoundation
 import DuplexServer
 import DuplexSockets
 import DuplexWire
-import Foundation
-import Synchronization
 
 /// The last requests of the server.
 struct RequestsRoom: InspectorRoom {
     let page = "requests"
+    /// How many requests a viewer gets at a time at most.
+    private static let newest = 500
+
     let history: RequestHistory
     let mask: SecretMask
 
     func add(to routes: inout InspectorRoutes) {
         let (history, mask) = (history, mask)
-        routes.watch("requests") { _ in RequestsTopic(history, mask) }
+        routes.watch("requests") { _ in
+            LiveRingTopic(history.ring, newest: Self.newest, holding: history.look()) { part in
+                part.items.map { exchange in
+                    var line = ExchangeJSON(line: exchange)
+                    line.url = mask.masked(url: exchange.url)
+                    return line
+                }
+            }
+        }
         routes.get("/requests/one") { request in
             let exchange = mask.masked(try exchange(request))
-            return InspectorAnswer.json(ExchangeJSON.whole(exchange))
+            return try InspectorAnswer.json(ExchangeJSON(whole: exchange))
         }
         routes.change(.replaying, "/requests/repeat") { request, note in try await repeated(request, note) }
         routes.get("/requests/curl") { request in
@@ -27,12 +36,25 @@ struct RequestsRoom: InspectorRoom {
             guard let command = CurlCommand(exchange) else {
                 throw Problem(.badRequest, "No command line can say this request: its method or its fields are none.")
             }
-            return InspectorAnswer.object { $0.add("command", command.text) }
+            return try InspectorAnswer.json(CommandLine(command: command.text))
         }
     }
 
     private struct Wish: Decodable {
         var id: UInt64
+    }
+
+    /// A request as a command line.
+    struct CommandLine: Codable {
+        var command: String
+    }
+
+    /// How a repeated request was answered.
+    struct Repeated: Codable {
+        var status: Int
+        /// How many bytes the body had.
+        var size: Int
+        var seconds: Double
     }
 
     /// Makes a kept request again, of this server and of no other: anybody can choose the host that it named.
@@ -50,11 +72,8 @@ struct RequestsRoom: InspectorRoom {
         client.tls.trust = .anyone
         do {
             let answer = try await client.send(exchange)
-            return InspectorAnswer.object { members in
-                members.add("status", answer.status)
-                members.add("size", .integer(Int64(clamping: answer.size)))
-                members.add("seconds", answer.seconds)
-            }
+            let (status, size) = (answer.status, Int(clamping: answer.size))
+            return try InspectorAnswer.json(Repeated(status: status, size: size, seconds: answer.seconds))
         } catch { throw Problem(.badGateway, "It wasn't answered: \(error)") }
     }
 
@@ -67,32 +86,5 @@ struct RequestsRoom: InspectorRoom {
             throw Problem(.notFound, "That request isn't kept any more.")
         }
         return exchange
-    }
-}
-
-/// The requests as a viewer watches them; they are kept while there is one.
-final class RequestsTopic: LiveTopic {
-    private let history: RequestHistory
-    private let mask: SecretMask
-    private let look: LiveHold
-    private let hasBegun = Atomic<Bool>(false)
-
-    init(_ history: RequestHistory, _ mask: SecretMask) {
-        self.history = history
-        self.mask = mask
-        look = history.look()
-    }
-
-    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
-        let part = history.ring.items(since: position, upTo: .max, newest: 500)
-        // The first news may be that there is nothing: the viewer knows by it that requests are kept from then on.
-        let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
-        guard isFirst || part.position != position || part.lost > 0 else { return nil }
-        let items = part.items.map { exchange in
-            var line = exchange
-            line.url = mask.masked(url: exchange.url)
-            return ExchangeJSON.line(line)
-        }
-        return LiveNews(items: items, position: part.position, lost: part.lost)
     }
 }

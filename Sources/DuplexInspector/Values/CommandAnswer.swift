@@ -75,16 +75,24 @@ public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolatio
         }
     }
 
-    var json: JSONText {
-        var members = JSONText.Members()
+    var shown: Shown {
+        var shown = Shown()
         switch content {
-        case .text(let text): members.add("text", text)
-        case .json(let text): members.add("json", text)
-        case .table(let columns, let rows):
-            members.add("columns", .array(columns.map { .string($0) }))
-            members.add("rows", .array(rows.map { .array($0.map { .string($0) }) }))
+        case .text(let text): shown.text = text
+        case .json(let text): shown.json = text
+        case .table(let columns, let rows): (shown.columns, shown.rows) = (columns, rows)
         }
-        if isCut { members.add("cut", true) }
-        return .object(members.all)
+        if isCut { shown.cut = true }
+        return shown
+    }
+
+    /// As the page gets it: a text, a text that is JSON, or a table.
+    struct Shown: Codable, Hashable, Sendable {
+        var text: String?
+        var json: String?
+        var columns: [String]?
+        var rows: [[String]]?
+        /// Whether it was longer; it is left out if not.
+        var cut: Bool?
     }
 }

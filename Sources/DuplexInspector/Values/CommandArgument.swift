@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexWire
 
 /// An argument of a command, a field of the page's form.
@@ -96,18 +97,30 @@ public struct CommandArgument: Sendable, Hashable {
         return argument
     }
 
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("name", name)
-        members.add("kind", kind.name)
-        if case .choice(let choices) = kind { members.add("choices", .array(choices.map { .string($0) })) }
+    var field: Field {
+        var field = Field(name: name, kind: kind.name)
+        if case .choice(let choices) = kind { field.choices = choices }
         if case .number(let range?) = kind {
-            members.add("least", range.lowerBound)
-            members.add("most", range.upperBound)
+            func finite(_ bound: Double) -> OrNull<Double> { OrNull(wrappedValue: bound.isFinite ? bound : nil) }
+            field.least = finite(range.lowerBound)
+            field.most = finite(range.upperBound)
         }
-        if !isSecret { members.add("initial", initial) }
-        if isOptional { members.add("optional", true) }
-        if isSecret { members.add("secret", true) }
-        return .object(members.all)
+        if !isSecret { field.initial = initial }
+        if isOptional { field.optional = true }
+        if isSecret { field.secret = true }
+        return field
+    }
+
+    /// A field of the form, as the page gets it; what is false is left out.
+    struct Field: Codable, Equatable, Sendable {
+        var name: String
+        var kind: String
+        var choices: [String]?
+        /// The bounds of a number; null where there is none on that side.
+        var least: OrNull<Double>?
+        var most: OrNull<Double>?
+        var initial: String?
+        var optional: Bool?
+        var secret: Bool?
     }
 }

@@ -162,22 +162,35 @@ final class CommandRuns: Sendable {
     func run(_ id: Int) -> Run? { all.withLock { all in all.runs.first { $0.id == id } } }
 
     /// All of them, the last one first.
-    var list: JSONText {
-        .array(all.withLock { $0.runs }.reversed().map { Self.json($0, withAnswer: false) })
-    }
+    var list: [Shown] { all.withLock { $0.runs }.reversed().map { Shown($0, withAnswer: false) } }
 
-    static func json(_ run: Run, withAnswer: Bool) -> JSONText {
-        var members = JSONText.Members()
-        members.add("id", run.id)
-        members.add("command", run.command)
-        if run.isMessage { members.add("message", true) }
-        members.add("arguments", .array(run.arguments.map { .array([.string($0.name), .string($0.text)]) }))
-        members.add("began", run.began.timeIntervalSince1970)
-        if run.ended != nil { members.add("seconds", run.seconds(at: Date())) }
-        members.add("state", run.state.name)
-        if run.isForgotten { members.add("forgotten", true) }
-        if case .failed(let error) = run.state { members.add("error", error) }
-        if withAnswer, case .done(let answer) = run.state, !run.isForgotten { members.add("answer", answer.json) }
-        return .object(members.all)
+    /// A run as the page gets it; what is false is left out.
+    struct Shown: Codable, Hashable, Sendable {
+        var id: Int
+        var command: String
+        var message: Bool?
+        /// Names with their values.
+        var arguments: [[String]]
+        /// In seconds since 1970.
+        var began: Double
+        /// How long it has run; left out while it runs.
+        var seconds: Double?
+        var state: String
+        var forgotten: Bool?
+        var error: String?
+        var answer: CommandAnswer.Shown?
+
+        init(_ run: Run, withAnswer: Bool) {
+            id = run.id
+            command = run.command
+            if run.isMessage { message = true }
+            arguments = run.arguments.map { [$0.name, $0.text] }
+            began = run.began.timeIntervalSince1970
+            if run.ended != nil { seconds = run.seconds(at: Date()) }
+            state = run.state.name
+            if run.isForgotten { forgotten = true }
+            if case .failed(let error) = run.state { self.error = error }
+            if withAnswer, case .done(let answer) = run.state, !run.isForgotten { self.answer = answer.shown }
+        }
     }
 }

@@ -20,8 +20,22 @@ struct CommandsRoom: InspectorRoom {
         var text: String
     }
 
-    private struct Choice: Decodable {
+    /// A run that the page names, and is told.
+    struct Choice: Codable {
         var id: Int
+    }
+
+    /// What can be run.
+    struct List: Codable, Sendable {
+        struct Command: Codable, Sendable {
+            var name: String
+            var detail: String
+            var arguments: [CommandArgument.Field]
+        }
+
+        var commands: [Command]
+        /// Whether the app takes messages.
+        var messages: Bool
     }
 
     init(_ commands: InspectorCommands, on clock: any Clock<Duration> = ContinuousClock()) {
@@ -33,12 +47,12 @@ struct CommandsRoom: InspectorRoom {
 
     func add(to routes: inout InspectorRoutes) {
         let (runs, logger, list) = (runs, routes.logger, list)
-        routes.get("/commands") { _ in InspectorAnswer.json(list) }
+        routes.get("/commands") { _ in try InspectorAnswer.json(list) }
         routes.get("/commands/run") { request in
             guard let id = try request.queryItems["id"].flatMap({ Int($0) }), let run = runs.run(id) else {
                 throw Problem(.notFound, "There is no such run any more.")
             }
-            return InspectorAnswer.json(CommandRuns.json(run, withAnswer: true))
+            return try InspectorAnswer.json(CommandRuns.Shown(run, withAnswer: true))
         }
         routes.watch("commands") { _ in LiveState(every: .milliseconds(250)) { runs.list } }
         addChanges(to: &routes, logger)
@@ -56,7 +70,7 @@ struct CommandsRoom: InspectorRoom {
             let shown = arguments.shown(command.arguments).map { "\($0.name): \($0.text)" }.joined(separator: ", ")
             let id = try runs.begin(command, arguments, logger)
             note.says("\(wish.command) (\(shown)), run \(id)")
-            return InspectorAnswer.object { $0.add("id", id) }
+            return try InspectorAnswer.json(Choice(id: id))
         }
         routes.change(.commands, "/commands/message") { request, note in
             let message = try await request.decode(Message.self)
@@ -64,33 +78,26 @@ struct CommandsRoom: InspectorRoom {
             let arguments = try CommandArguments(["text": message.text], for: command.arguments)
             let id = try runs.begin(command, arguments, isMessage: true, logger)
             note.says("a message, “\(message.text.prefix(200))”, run \(id)")
-            return InspectorAnswer.object { $0.add("id", id) }
+            return try InspectorAnswer.json(Choice(id: id))
         }
         routes.change(.commands, "/commands/stop") { request, note in
             let choice = try await request.decode(Choice.self)
             note.says("stops run \(choice.id)")
             guard runs.stop(choice.id) else { throw Problem(.notFound, "That doesn't run any more.") }
-            return InspectorAnswer.object { $0.add("id", choice.id) }
+            return try InspectorAnswer.json(choice)
         }
         routes.change(.commands, "/commands/forget") { _, note in
             note.says("forgets what has run")
             runs.removeEnded()
-            return InspectorAnswer.json(runs.list)
+            return try InspectorAnswer.json(runs.list)
         }
     }
 
     /// What can be run, which doesn't change.
-    private var list: JSONText {
+    private var list: List {
         let all = commands.all.map { command in
-            var members = JSONText.Members()
-            members.add("name", command.name)
-            members.add("detail", command.detail)
-            members.add("arguments", .array(command.arguments.map(\.json)))
-            return JSONText.object(members.all)
+            List.Command(name: command.name, detail: command.detail, arguments: command.arguments.map(\.field))
         }
-        var members = JSONText.Members()
-        members.add("commands", .array(all))
-        members.add("messages", commands.messages != nil)
-        return .object(members.all)
+        return List(commands: all, messages: commands.messages != nil)
     }
 }

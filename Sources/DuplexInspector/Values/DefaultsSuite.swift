@@ -120,7 +120,7 @@ struct DefaultsSetting {
         return data == Data("[true]".utf8) || data == Data("[false]".utf8)
     }
 
-    /// An array or a dictionary as JSON; `nil` for one with what JSON hasn't, such as dates.
+    /// An array or a dictionary, of a shape that no type has, as JSON; `nil` for one with what JSON hasn't, such as dates.
     private static func json(of value: Any) -> JSONText? {
         if let text = value as? String { return .string(text) }
         if let number = value as? NSNumber {

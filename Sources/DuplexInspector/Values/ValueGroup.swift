@@ -4,9 +4,9 @@
 import DuplexWire
 
 /// Values under one heading, as the page gets them.
-struct ValueGroup: Sendable {
+struct ValueGroup: Codable, Hashable, Sendable {
     /// Where values come from.
-    enum Source: String, Sendable {
+    enum Source: String, Codable, Sendable {
         case app
         case defaults
         case environment
@@ -16,30 +16,28 @@ struct ValueGroup: Sendable {
     let name: String
     let source: Source
     let items: [ValueItem]
-
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("name", name)
-        members.add("source", source.rawValue)
-        members.add("items", .array(items.map(\.json)))
-        return .object(members.all)
-    }
 }
 
 /// One value, as the page gets it.
-struct ValueItem: Sendable {
+struct ValueItem: Codable, Hashable, Sendable {
     /// The longest text that is shown; a longer one is cut, and can't be edited.
     static let limit = 65_536
 
     let name: String
-    var kind = InspectorValueKind.text
+    let kind: String
+    /// The texts of a choice.
+    private(set) var choices: [String]?
     /// What is shown; the mask of a secret.
     var text = ""
     /// Of what the value was, to detect changes since.
     var version = ""
-    var isEditable = false
-    var isSecret = false
-    var isCut = false
+    var isEditable: Bool { editable == true }
+    var isSecret: Bool { secret == true }
+    var isCut: Bool { cut == true }
+    /// The page gets these if they are true.
+    private var editable: Bool?
+    private var secret: Bool?
+    private var cut: Bool?
     /// Why there is no value.
     var error: String?
 
@@ -58,33 +56,24 @@ struct ValueItem: Sendable {
         isSecret: Bool = false,
         version: String
     ) {
-        self.name = name
-        self.kind = kind
-        self.isSecret = isSecret
-        isCut = value.utf8.count > Self.limit
-        self.isEditable = isEditable && !isCut
+        self.init(name, kind)
+        let isCut = value.utf8.count > Self.limit
+        if isSecret { secret = true }
+        if isCut { cut = true }
+        if isEditable, !isCut { editable = true }
         text = isSecret ? SecretNames.mask : isCut ? String(value.prefix(Self.limit)) : value
         self.version = version
     }
 
     /// A value that couldn't be had.
     init(_ name: String, _ kind: InspectorValueKind, error: String) {
-        self.name = name
-        self.kind = kind
+        self.init(name, kind)
         self.error = error
     }
 
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("name", name)
-        members.add("kind", kind.name)
-        if case .choice(let choices) = kind { members.add("choices", .array(choices.map { .string($0) })) }
-        members.add("text", text)
-        members.add("version", version)
-        if isEditable { members.add("editable", true) }
-        if isSecret { members.add("secret", true) }
-        if isCut { members.add("cut", true) }
-        members.add("error", error)
-        return .object(members.all)
+    private init(_ name: String, _ kind: InspectorValueKind) {
+        self.name = name
+        self.kind = kind.name
+        if case .choice(let choices) = kind { self.choices = choices }
     }
 }

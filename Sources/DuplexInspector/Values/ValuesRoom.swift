@@ -46,7 +46,7 @@ final class ValuesRoom: InspectorRoom {
     var page: String { "values" }
 
     func add(to routes: inout InspectorRoutes) {
-        routes.get("/values") { [self] _ in InspectorAnswer.json(await state) }
+        routes.get("/values") { [self] _ in try InspectorAnswer.json(await state) }
         routes.watch("values") { [self] _ in LiveState { [self] in await state } }
         routes.change(.values, "/values/set") { [self] request, note in
             let wish = try await request.decode(Wish.self)
@@ -62,7 +62,7 @@ final class ValuesRoom: InspectorRoom {
                     throw Problem(.unprocessableContent, "The app refuses: \(AppFailure.text(of: error))")
                 }
             }
-            return InspectorAnswer.json(await state)
+            return try InspectorAnswer.json(await state)
         }
         routes.change(.values, "/values/remove") { [self] request, note in
             let wish = try await request.decode(Wish.self)
@@ -71,17 +71,19 @@ final class ValuesRoom: InspectorRoom {
                 note.says("\(wish.group), \(wish.name): \(shown(target.text, target)), removed")
                 remove()
             }
-            return InspectorAnswer.json(await state)
+            return try InspectorAnswer.json(await state)
         }
     }
 
     // MARK: Reading
 
-    var state: JSONText {
-        get async {
-            let groups = await appGroups + defaultsGroups + processGroups
-            return .object([JSONText.Member(name: "groups", value: .array(groups.map(\.json)))])
-        }
+    /// All that the page shows.
+    struct State: Codable, Hashable, Sendable {
+        var groups: [ValueGroup]
+    }
+
+    var state: State {
+        get async { State(groups: await appGroups + defaultsGroups + processGroups) }
     }
 
     private var appGroups: [ValueGroup] {

@@ -19,7 +19,7 @@ final class ViewScene: Sendable {
 
     fileprivate struct State {
         var tree: ViewTree?
-        var json: JSONText?
+        var drawing: ViewTree.Drawing?
         var taken: ContinuousClock.Instant?
         var pictures = 0
     }
@@ -41,10 +41,10 @@ final class ViewScene: Sendable {
     /// Asks the app for the tree.
     ///
     /// - Parameter isFresh: whether it is asked even where another viewer has just been given one.
-    /// - Returns: the tree's JSON.
+    /// - Returns: the tree as the page draws it.
     /// - Throws: `LiveRefusal`'s kin: `Problem` where the app fails or is late.
-    func look(isFresh: Bool = false) async throws -> JSONText {
-        if !isFresh, let json = state.withLock({ $0.recent(freshness) }) { return json }
+    func look(isFresh: Bool = false) async throws -> ViewTree.Drawing {
+        if !isFresh, let drawing = state.withLock({ $0.recent(freshness) }) { return drawing }
         let tree: ViewTree
         do {
             tree = try await call.value()
@@ -53,13 +53,13 @@ final class ViewScene: Sendable {
         } catch {
             throw Problem(.badGateway, "The app gives no tree: \(AppFailure.text(of: error))")
         }
-        let json = tree.json
+        let drawing = tree.drawing
         state.withLock { state in
             state.tree = tree
-            state.json = json
+            state.drawing = drawing
             state.taken = .now
         }
-        return json
+        return drawing
     }
 
     /// The picture of a view of the tree.
@@ -94,8 +94,8 @@ final class ViewScene: Sendable {
 
 extension ViewScene.State {
     /// The tree, if it isn't older than that.
-    fileprivate func recent(_ age: Duration) -> JSONText? {
+    fileprivate func recent(_ age: Duration) -> ViewTree.Drawing? {
         guard let taken, taken.duration(to: .now) < age else { return nil }
-        return json
+        return drawing
     }
 }

@@ -133,37 +133,35 @@ struct ViewTree: Sendable {
         }.prefix(1_000).map(\.id)
     }
 
-    // MARK: JSON
+    // MARK: As the page gets it
 
-    /// The tree without properties and pictures: `nodes` are lists of the place of the class in `types`, the parent's place, x, y,
-    /// width, height, 1 for hidden and 2 for clipping, how opaque it is, and a number that changes with the picture (0: it has
-    /// none).
-    var json: JSONText {
-        var (types, numbers): ([JSONText], [String: Int]) = ([], [:])
-        let all = nodes.map { node in
+    /// The tree without properties and pictures.
+    struct Drawing: Codable, Hashable, Sendable {
+        /// The names of classes, each once.
+        var types: [String]
+        var ids: [String]
+        /// Of each view: the place of its class in ``types``, its parent's place, x, y, width, height, 1 for hidden and 2 for
+        /// clipping, how opaque it is, and a number that changes with the picture (0: it has none).
+        var nodes: [[Double]]
+        /// What was left out, in sentences.
+        var cut: String?
+    }
+
+    var drawing: Drawing {
+        var (types, numbers): ([String], [String: Int]) = ([], [:])
+        let nodes = nodes.map { node in
             let type = numbers[node.type] ?? types.count
             if type == types.count {
                 numbers[node.type] = type
-                types.append(.string(node.type))
+                types.append(node.type)
             }
             let flags = (node.isHidden ? 1 : 0) + (node.clips ? 2 : 0)
             let (frame, alpha) = (node.frame, (node.alpha * 1_000).rounded() / 1_000)
-            let values = [frame.x, frame.y, frame.width, frame.height].map(Self.number)
-            return JSONText.array(
-                [.integer(Int64(type)), .integer(Int64(node.parent))] + values
-                    + [.integer(Int64(flags)), Self.number(alpha), .integer(node.pictureNumber)]
-            )
+            let place = [Double(type), Double(node.parent), frame.x, frame.y, frame.width, frame.height]
+            return place + [Double(flags), alpha, Double(node.pictureNumber)]
         }
-        var members = JSONText.Members()
-        members.add("types", .array(types))
-        members.add("ids", .array(nodes.map { .string($0.id) }))
-        members.add("nodes", .array(all))
-        if !cuts.isEmpty { members.add("cut", cuts.joined(separator: " ")) }
-        return .object(members.all)
-    }
-
-    private static func number(_ value: Double) -> JSONText {
-        value == value.rounded() ? .integer(Int64(value)) : .number(value)
+        let cut = cuts.isEmpty ? nil : cuts.joined(separator: " ")
+        return Drawing(types: types, ids: self.nodes.map(\.id), nodes: nodes, cut: cut)
     }
 }
 
@@ -177,12 +175,13 @@ extension ViewTree.Node {
         }
     }
 
-    /// All that is known of it.
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("id", id)
-        members.add("type", type)
-        members.add("properties", .array(properties.map { .array([.string($0.name), .string($0.value)]) }))
-        return .object(members.all)
+    /// All that is known of it, as the page gets it.
+    struct Details: Codable, Hashable, Sendable {
+        var id: String
+        var type: String
+        /// Names with their values.
+        var properties: [[String]]
     }
+
+    var details: Details { Details(id: id, type: type, properties: properties.map { [$0.name, $0.value] }) }
 }

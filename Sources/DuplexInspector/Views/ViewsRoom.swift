@@ -15,23 +15,33 @@ struct ViewsRoom: InspectorRoom {
 
     var page: String { "views" }
 
+    /// The names of the trees.
+    struct Scenes: Codable {
+        var scenes: [String]
+    }
+
+    /// The views that have a text in them.
+    struct Found: Codable {
+        var ids: [String]
+    }
+
     func add(to routes: inout InspectorRoutes) {
         addTopics(to: &routes)
         let scenes = scenes
         routes.get("/views") { _ in
-            InspectorAnswer.object { $0.add("scenes", .array(scenes.map { .string($0.name) })) }
+            try InspectorAnswer.json(Scenes(scenes: scenes.map(\.name)))
         }
         routes.get("/views/tree") { request in
-            InspectorAnswer.json(try await Self.scene(request, scenes).look(isFresh: true))
+            try InspectorAnswer.json(await Self.scene(request, scenes).look(isFresh: true))
         }
         routes.get("/views/node") { request in
             let (node, _) = try Self.node(request, scenes)
-            return InspectorAnswer.json(node.json)
+            return try InspectorAnswer.json(node.details)
         }
         routes.get("/views/search") { request in
             let text = try request.queryItems["text"] ?? ""
             let found = try Self.scene(request, scenes).present?.search(text) ?? []
-            return InspectorAnswer.object { $0.add("ids", .array(found.map { .string($0) })) }
+            return try InspectorAnswer.json(Found(ids: found))
         }
         routes.get("/views/picture") { request in
             let (node, scene) = try Self.node(request, scenes)
@@ -54,7 +64,7 @@ struct ViewsRoom: InspectorRoom {
             }
             return LiveState {
                 _ = try await scene.look()
-                return scene.present?[id]?.json ?? .null
+                return scene.present?[id]?.details
             }
         }
     }

@@ -9,8 +9,8 @@ import Testing
 
 @Suite struct InspectorAnswerTests {
     @Test("Answers are JSON that nobody keeps, and files are to be kept")
-    func answers() {
-        let object = InspectorAnswer.object { $0.add("a", 1) }
+    func answers() throws {
+        let object = try InspectorAnswer.json(["a": 1])
         #expect(object.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "{\"a\":1}\n")
         #expect(object.fields[.contentType] == "application/json" && object.fields[.cacheControl] == "no-store")
         let file = InspectorAnswer.attachment(.json, named: "a b.har", [1])

@@ -36,11 +36,10 @@ struct ConnectionsRoomTests {
         try await Self.run(InspectorOptions()) { fixture, _, id async throws in
             let page = try await fixture.live()
             try await page.watch("connections")
-            let state = try #require(try await page.next().items?.first)
-            let ids = state["connections"]?.values.compactMap { $0["id"]?.text } ?? []
-            #expect(ids.contains(id) && state["isCut"] == .bool(false))
-            let one = try ReadJSON(try await fixture.get("connections/one?id=\(id)"))
-            #expect(one["facts"]?["id"]?.text == id && one["timeline"] != nil)
+            let state = try #require(try await page.next(ConnectionsRoom.List.self).items?.first)
+            #expect(state.connections.contains { $0.id == id } && !state.isCut)
+            let one = try await fixture.get("connections/one?id=\(id)").value(ConnectionsRoom.One.self)
+            #expect(one.facts.id == id && one.timeline != nil)
             #expect(try await fixture.get("connections/one?id=ws-0").status == .notFound)
         }
     }
@@ -56,13 +55,13 @@ struct ConnectionsRoomTests {
             _ = try await page.news { $0.watch == 2 }
             try await socket.send(long)
             #expect(try await socket.receive() == .text(long))
-            var frames: [ReadJSON] = []
-            while frames.count < 2 { frames += try await page.news { $0.watch == 1 }.items ?? [] }
-            #expect(frames[0]["out"] == .bool(false) && frames[1]["out"] == .bool(true))
-            #expect(frames[0]["cut"] == .bool(true) && frames[0]["text"]?.text?.count == FrameTopic.previewSize)
-            let number = Int(frames[0]["number"]?.number ?? -1)
-            let whole = try ReadJSON(try await fixture.get("connections/frame?id=\(id)&number=\(number)"))
-            #expect(whole["text"]?.text == long && whole["cut"] == .bool(false))
+            var frames: [FrameJSON] = []
+            while frames.count < 2 { frames += try await page.items(FrameJSON.self) }
+            #expect(frames.map(\.out) == [false, true])
+            #expect(frames[0].cut && frames[0].text?.count == FrameTopic.previewSize)
+            let answer = try await fixture.get("connections/frame?id=\(id)&number=\(frames[0].number)")
+            let whole = try answer.value(FrameJSON.self)
+            #expect(whole.text == long && !whole.cut)
             #expect(try await fixture.get("connections/frame?id=\(id)&number=99").status == .notFound)
             #expect(try await fixture.get("connections/frame?id=none&number=0").status == .notFound)
         }
@@ -73,8 +72,8 @@ struct ConnectionsRoomTests {
         try await InspectorFixture.run { fixture async throws in
             let page = try await fixture.live()
             try await page.watch("connections")
-            let all = try #require(try await page.next().items?.first?["connections"]?.values)
-            let ids = all.filter { $0["place"]?.text == "WebSocket /_inspect/live" }.compactMap { $0["id"]?.text }
+            let all = try #require(try await page.next(ConnectionsRoom.List.self).items?.first?.connections)
+            let ids = all.filter { $0.place == "WebSocket /_inspect/live" }.map(\.id)
             // Those of other tests' inspectors are as good, but may have gone by now.
             var errors: [String] = []
             for (number, id) in zip(2..., ids) {
@@ -115,8 +114,8 @@ struct ConnectionsRoomTests {
             for bad in ["{'id':'\(id)'}", "{'id':'\(id)','data':'?'}", "{'id':1}", "nonsense"] {
                 #expect(try await fixture.post("connections/send", bad).status.code == 400)
             }
-            let pong = try ReadJSON(try await fixture.post("connections/ping", "{'id':'\(id)'}"))
-            #expect(pong["seconds"]?.number != nil)
+            let pong = try await fixture.post("connections/ping", "{'id':'\(id)'}").value(ConnectionsRoom.Ping.self)
+            #expect(pong.seconds > 0)
             #expect(try await fixture.post("connections/close", "{'id':'\(id)','code':1005}").status == .badRequest)
             let closing = "{'id':'\(id)','code':4001,'reason':'enough'}"
             #expect(try await fixture.post("connections/close", closing).status == .noContent)

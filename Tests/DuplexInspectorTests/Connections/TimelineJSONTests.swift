@@ -15,9 +15,11 @@ import Testing
         server.webSocket("/") { socket in for try await _ in socket.messages {} }
         let running = try await server.start()
         let socket = try await WebSocket.connect(to: "ws://127.0.0.1:\(running.addresses[0].port)/")
-        let text = TimelineJSON.json(await socket.timeline).text
-        #expect(text.contains(#""name":"connecting""#) && text.contains(#""name":"upgrade""#))
-        #expect(text.contains(#""address":"127.0.0.1:\#(running.addresses[0].port)""#) && text.contains("connected"))
+        let timeline = TimelineJSON(await socket.timeline)
+        #expect(Set(timeline.steps.map(\.name)).isSuperset(of: ["connecting", "upgrade"]))
+        #expect(timeline.steps.allSatisfy { 0 <= $0.start && $0.start <= $0.end && $0.end <= timeline.total })
+        #expect(timeline.attempts.map(\.address) == ["127.0.0.1:\(running.addresses[0].port)"])
+        #expect(timeline.attempts.first?.outcome.contains("connected") == true)
         await socket.close()
         await running.stop()
     }

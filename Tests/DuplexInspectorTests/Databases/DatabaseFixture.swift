@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexServer
 import DuplexTestProcesses
 import DuplexTesting
@@ -111,6 +112,11 @@ struct InspectorClient {
 }
 
 extension TestResponse {
+    /// The body as a value in JSON.
+    func value<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+        try CompactJSON.value(type, of: text)
+    }
+
     /// The body as an object of JSON.
     var object: [String: Any] {
         get throws { try #require(JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]) }

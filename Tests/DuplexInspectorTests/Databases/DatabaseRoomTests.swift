@@ -35,12 +35,11 @@ import Testing
     @Test("The page is told what databases there are, and what one has")
     func schema() async throws {
         try await Self.run { inspector async throws in
-            let list = try await inspector.get("databases/list").object["databases"] as? [[String: Any]]
-            #expect(list?.map { $0["id"] as? String } == ["Main"])
-            let schema = try await inspector.get("databases/schema", Self.main).object
-            let objects = try #require(schema["objects"] as? [[String: Any]])
-            #expect(Set(objects.compactMap { $0["kind"] as? String }) == ["table", "view", "index", "trigger"])
-            #expect(objects.first { $0["name"] as? String == "people" }?["count"] as? Int == 3)
+            let list = try await inspector.get("databases/list").value(DatabaseRoom.List.self).databases
+            #expect(list.map(\.id) == ["Main"] && list[0].isNamed && list[0].problem == nil && list[0].size ?? 0 > 0)
+            let schema = try await inspector.get("databases/schema", Self.main).value(DatabaseSchema.self)
+            #expect(Set(schema.objects.map(\.kind)) == ["table", "view", "index", "trigger"])
+            #expect(schema.objects.first { $0.name == "people" }?.count == 3 && !schema.isCut)
             #expect(try await inspector.get("databases/schema", ["database": "None"]).status == .notFound)
         }
     }
@@ -98,12 +97,13 @@ import Testing
             "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'x'), (2, printf('%.1000c', 'y')), (3, x'89504e470d0a1a0a01')"
         try await Self.run(sql) { inspector async throws in
             let query: KeyValuePairs = ["database": "Main", "table": "t", "count": "2"]
-            let answer = try await inspector.get("databases/rows", query).object
-            let result = try #require(answer["result"] as? [String: Any])
-            #expect((result["rows"] as? [Any])?.count == 2 && result["isCut"] as? Bool == true)
+            let answer = try await inspector.get("databases/rows", query).value(DatabaseRoom.Rows.self)
+            #expect(
+                answer.result.rows.count == 2 && answer.result.isCut && answer.table.columns.map(\.name) == ["a", "b"]
+            )
             let cell: KeyValuePairs = ["database": "Main", "table": "t", "row": "0", "index": "1", "rowid": "2"]
-            let value = try await inspector.get("databases/cell", cell).object["cell"] as? [String: Any]
-            #expect((value?["text"] as? String)?.count == 1_000)
+            let value = try await inspector.get("databases/cell", cell).value(DatabaseRoom.Cell.self)
+            #expect(value.cell?.text.count == 1_000 && value.image == nil)
             let whole = try await inspector.get("databases/value", cell)
             #expect(whole.body.count == 1_000 && whole.fields[.contentDisposition]?.hasPrefix("attachment") == true)
             let picture: KeyValuePairs = ["database": "Main", "table": "t", "row": "2", "index": "1", "as": "image"]
@@ -127,7 +127,8 @@ import Testing
         let reading = ["database": "Main", "sql": "SELECT name FROM people; SELECT 1"]
         let writing = ["database": "Main", "sql": "DELETE FROM people WHERE id = 1; DELETE FROM pairs"]
         try await Self.run { inspector async throws in
-            #expect(try (await inspector.post("databases/query", reading).object["results"] as? [Any])?.count == 2)
+            let read = try await inspector.post("databases/query", reading).value(DatabaseRoom.Results.self)
+            #expect(read.results.map(\.columns) == [["name"], ["1"]])
             #expect(try await inspector.post("databases/query", writing).status == .forbidden)
             #expect(try await inspector.post("databases/execute", writing).status == .forbidden)
             let plan: [String: any Sendable] = ["database": "Main", "sql": "SELECT * FROM people", "plan": true]
@@ -135,8 +136,8 @@ import Testing
         }
         let log = RecordedLog()
         try await Self.run(allows: [.sql], log: log) { inspector async throws in
-            let results = try await inspector.post("databases/execute", writing).object["results"] as? [[String: Any]]
-            #expect(results?.map { $0["changes"] as? Int } == [1, 2])
+            let answer = try await inspector.post("databases/execute", writing).value(DatabaseRoom.Results.self)
+            #expect(answer.results.map(\.changes) == [1, 2])
             let entry = try await log.entry(of: "the inspector has changed something")
             #expect(
                 entry.metadata["what"] == "Main, 3 rows: \(writing["sql"] ?? "")" && entry.metadata["change"] == "sql"

@@ -31,7 +31,7 @@ import Testing
     @Test("The uploader's page is shown below the guard, in a frame of this origin only")
     func page() async throws {
         try await Self.run { inspector, _ async throws in
-            #expect(try await inspector.get("files/list").text == #"{"folders":["Documents"]}"# + "\n")
+            #expect(try await inspector.get("files/list").value(FileRoom.List.self).folders == ["Documents"])
             let page = try await inspector.get("files/0/")
             #expect(page.status == .ok && page.text.contains("<title>Documents</title>"))
             #expect(page.fields[.contentSecurityPolicy]?.contains("frame-ancestors 'self'") == true)
@@ -47,17 +47,15 @@ import Testing
     @Test("What is known of a file: also whether it is a database")
     func attributes() async throws {
         try await Self.run { inspector, _ async throws in
-            let file = try await inspector.get("files/attributes", ["folder": "0", "path": "folder/b.txt"]).object
-            #expect(
-                file["size"] as? Int == 4 && (file["type"] as? String)?.hasPrefix("text/plain") == true
-                    && file["database"] == nil
-            )
-            let database = try await inspector.get("files/attributes", ["folder": "0", "path": "main.db"]).object
-            #expect(database["database"] as? String == "Documents/main.db")
-            #expect(
-                try await inspector.get("files/attributes", ["folder": "0", "path": ""]).object["kind"] as? String
-                    == "folder"
-            )
+            func facts(_ path: String) async throws -> FileFacts {
+                try await inspector.get("files/attributes", ["folder": "0", "path": path]).value()
+            }
+            let file = try await facts("folder/b.txt")
+            #expect(file.path == "folder/b.txt" && file.name == "b.txt" && file.size == 4)
+            #expect(file.type?.hasPrefix("text/plain") == true && file.database == nil)
+            #expect(try await facts("main.db").database == "Documents/main.db")
+            let root = try await facts("")
+            #expect(root.kind == "folder" && root.name == "Documents" && root.type == nil)
             #expect(try await inspector.get("files/attributes", ["folder": "7", "path": ""]).status == .notFound)
             #expect(try await inspector.get("files/attributes", ["folder": "0", "path": "none"]).status == .notFound)
         }

@@ -58,9 +58,21 @@ struct LiveRingTests {
     @Test("As a topic it leaves out what a viewer doesn't want, and goes on all the same")
     func topic() async throws {
         let ring = ring(4)
-        let topic = LiveRingTopic(ring) { $0 % 2 == 0 ? .integer(Int64($0)) : nil }
+        let topic = LiveRingTopic(ring) { $0.items.filter { $0 % 2 == 0 } }
         let news = try #require(try await topic.news(since: 0, upTo: .max))
-        #expect(news.items == [.integer(2), .integer(4)] && news.position == 4)
+        #expect(news.items == [2, 4] && news.position == 4)
         #expect(try await topic.news(since: 4, upTo: .max) == nil)
+    }
+
+    @Test("A topic that fills its ring only while it is watched says that it begins, once, even without items")
+    func begins() async throws {
+        let ring = LiveRing<UInt64>(keeping: 4, .bytes(100))
+        let topic = LiveRingTopic(ring, newest: 2, holding: LiveHold {}) { $0.items }
+        let first = try #require(try await topic.news(since: 0, upTo: 0))
+        #expect(first.items == [] && first.position == 0)
+        #expect(try await topic.news(since: 0, upTo: 0) == nil)
+        for _ in 0..<3 { ring.append(size: 8) { $0 } }
+        let second = try #require(try await topic.news(since: 0, upTo: 0))
+        #expect(second.items == [2, 3] && second.lost == 1 && !second.hasMore)
     }
 }

@@ -41,7 +41,6 @@ struct DescriptorCensusTests {
         let found = try #require(census.descriptors.first { $0.number == Int(handle.fileDescriptor) })
         #expect(found.kind == "file" && found.target.hasSuffix(path.lastPathComponent))
         #expect(census.count == census.descriptors.count && census.kinds.values.reduce(0, +) == census.count)
-        #expect(census.json.text.contains(path.lastPathComponent))
         try handle.close()
     }
 }

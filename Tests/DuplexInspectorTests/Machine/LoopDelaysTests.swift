@@ -4,7 +4,6 @@
 import DuplexSockets
 import DuplexTestProcesses
 import DuplexTestTimes
-import DuplexWire
 import Foundation
 import Synchronization
 import Testing
@@ -13,18 +12,6 @@ import Testing
 
 @Suite("How long loops take to come to what is new", .timeLimit(minutes: 1))
 struct LoopDelaysTests {
-    private struct Report: Decodable, Equatable {
-        var count: Int
-        var p50: Double
-        var max: Double
-        var worst: Double
-        var columns: [Int]
-    }
-
-    private static func report(_ probe: LoopProbe) throws -> Report {
-        try JSONDecoder().decode(Report.self, from: Data(probe.json.text.utf8))
-    }
-
     /// Waits until the loop has run what it was handed before.
     private static func settle(_ loop: EventLoop) async {
         await withCheckedContinuation { continuation in loop.execute { _ in continuation.resume() } }
@@ -38,7 +25,7 @@ struct LoopDelaysTests {
             probe.send()
             await Self.settle(loop)
         }
-        let report = try Self.report(probe)
+        let report = probe.report
         #expect(report.count >= 10 && report.columns.reduce(0, +) == report.count && report.columns.count == 9)
         #expect(report.max < 10 && report.worst >= report.p50)
         await loop.stop()
@@ -53,15 +40,15 @@ struct LoopDelaysTests {
         probe.send()
         // Further questions aren't asked meanwhile.
         probe.send()
-        while try Self.report(probe).worst < 0.05 { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(try Self.report(probe).count == 0)
+        while probe.report.worst < 0.05 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(probe.report.count == 0)
         gate.open()
         await Self.settle(loop)
-        let report = try Self.report(probe)
+        let report = probe.report
         // With those that would have been asked meanwhile.
         #expect(report.max >= 0.05 && report.count >= 2, "\(report)")
         #expect(report.columns[0...4].reduce(0, +) < report.count)
-        #expect(try Self.report(probe).worst == 0)
+        #expect(probe.report.worst == 0)
         await loop.stop()
     }
 
@@ -73,7 +60,7 @@ struct LoopDelaysTests {
         await loop.stop()
         probe.send()
         await Self.settle(loop)
-        #expect(try Self.report(probe).count == 0)
+        #expect(probe.report.count == 0)
         #expect(!EventLoop.all.contains { $0 === loop })
     }
 
@@ -82,7 +69,9 @@ struct LoopDelaysTests {
         let group = try EventLoopGroup(loops: 2)
         var delays: LoopDelays? = LoopDelays(group.loops)
         weak let probe = delays?.probes.first
-        while delays?.json.text.contains(#""count":0,"#) == true { try await Task.sleep(for: .milliseconds(5)) }
+        while delays?.probes.contains(where: { $0.report.count == 0 }) == true {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         delays = nil
         // What asks them holds them until it ends.
         #expect(await comesTrue { probe == nil })

@@ -26,15 +26,14 @@ struct RequestsRoomTests {
             let key = try #require(HTTPField.Name("X-Key"))
             let fields: HTTPFields = [.authorization: "Bearer hidden", .cookie: "a=hidden", key: "hidden"]
             _ = try await fixture.client.get("/page?pin=hidden&a=b", fields: fields)
-            let item = try #require(try await page.news { $0.watch == 1 && $0.items?.isEmpty == false }.items?.first)
-            #expect(item["status"]?.number == 200 && item["route"]?.text == "/page")
-            let id = Int(item["id"]?.number ?? 0)
-            let whole = try await fixture.get("requests/one?id=\(id)")
-            let value = try ReadJSON(whole)
-            #expect(value["responseBody"]?["text"]?.text == "<script>")
-            let command = try await fixture.get("requests/curl?id=\(id)")
-            #expect(command.text.contains("curl") && command.text.contains("/page"))
-            let texts = [item["url"]?.text ?? "", whole.text, command.text]
+            let item = try #require(try await page.items(ExchangeJSON.self).first)
+            #expect(item.status == 200 && item.route == "/page" && item.responseBody == nil)
+            let whole = try await fixture.get("requests/one?id=\(item.id)")
+            #expect(try whole.value(ExchangeJSON.self).responseBody?.text == "<script>")
+            let command = try await fixture.get("requests/curl?id=\(item.id)")
+            let line = try command.value(RequestsRoom.CommandLine.self).command
+            #expect(line.contains("curl") && line.contains("/page"))
+            let texts = [item.url, whole.text, command.text]
             for text in texts { #expect(!text.contains("hidden"), "\(text)") }
             #expect(try await fixture.get("requests/one?id=0").status == .notFound)
             #expect(try await fixture.get("requests/one").status == .notFound)

@@ -27,8 +27,8 @@ struct CommandRunsTests {
         try runs.begin(command, CommandArguments([:], for: []), log.logger)
     }
 
-    private func json(_ runs: CommandRuns, _ id: Int) throws -> String {
-        CommandRuns.json(try #require(runs.run(id)), withAnswer: true).text
+    private func shown(_ runs: CommandRuns, _ id: Int) throws -> CommandRuns.Shown {
+        CommandRuns.Shown(try #require(runs.run(id)), withAnswer: true)
     }
 
     /// Waits until that many have ended, which the log is told of.
@@ -41,10 +41,10 @@ struct CommandRunsTests {
         let runs = CommandRuns()
         let done = try begin(runs, command { _ in "good" })
         try await ended(1)
-        #expect(try json(runs, done).contains(#""answer":{"text":"good"}"#))
+        #expect(try shown(runs, done).answer == CommandAnswer.Shown(text: "good"))
         let failed = try begin(runs, command { _ in throw Problem(.badRequest, "The disk is full.") })
         try await ended(2)
-        #expect(try json(runs, failed).contains(#""error":"The disk is full.""#))
+        #expect(try shown(runs, failed).error == "The disk is full.")
         let isStopped = Bulletin(false)
         let stopped = try begin(
             runs,
@@ -60,7 +60,7 @@ struct CommandRunsTests {
         #expect(try await isStopped.wait { $0 ? true : nil })
         #expect(log.entries.compactMap { $0.metadata["outcome"] } == ["done", "failed", "stopped"])
         runs.removeEnded()
-        #expect(runs.run(done) == nil && runs.list.text == "[]")
+        #expect(runs.run(done) == nil && runs.list.isEmpty)
     }
 
     @Test("A run that is late has failed, and counts as running until its closure returns")
@@ -76,7 +76,7 @@ struct CommandRunsTests {
                 }
             )
             while runs.run(id)?.ended == nil { await loop.advance(by: .seconds(1)) }
-            #expect(try json(runs, id).contains("hasn't answered within 5.0 seconds"))
+            #expect(try shown(runs, id).error?.contains("hasn't answered within 5.0 seconds") == true)
             #expect(runs.openCount == 1)
             gate.change { $0 = true }
             while runs.openCount > 0 { await Task.yield() }

@@ -10,10 +10,7 @@ import Testing
 
 @Suite("The page of commands")
 struct CommandsRoomTests {
-    /// The number in `{"id":3}`.
-    private static func id(_ response: TestResponse) throws -> Int {
-        try #require(response.text.firstMatch(of: /"id":([0-9]+)/).flatMap { Int($0.1) })
-    }
+    private static func id(_ response: TestResponse) throws -> Int { try response.value(CommandsRoom.Choice.self).id }
 
     @Test("A command is run, its answer had, and both its beginning and its end logged, secrets masked")
     func running() async throws {
@@ -24,16 +21,17 @@ struct CommandsRoomTests {
                 "\(given.text("folder") ?? "") done"
             }
         } _: { app async throws in
-            let list = try await app.get("/commands")
-            #expect(list.text.contains(#"{"name":"Reindex","detail":"","arguments":[{"name":"folder","kind":"text"},"#))
-            #expect(list.text.contains(#""messages":false"#))
+            let list = try await app.get("/commands").value(CommandsRoom.List.self)
+            #expect(list.commands.map(\.name) == ["Reindex"] && !list.messages)
+            #expect(list.commands[0].arguments.first == CommandArgument.Field(name: "folder", kind: "text"))
             let wish = #"{"command":"Reindex","arguments":{"folder":"/a","token":"hush"}}"#
             let id = try Self.id(try await app.post("/commands/run", wish))
             let end = try await log.entry(of: "a command of the inspector has ended")
             #expect(end.metadata["command"] == "Reindex" && end.metadata["outcome"] == "done")
             let run = try await app.get("/commands/run?id=\(id)")
-            #expect(run.text.contains(#""answer":{"text":"/a done"}"#))
-            #expect(run.text.contains(#"[["folder","/a"],["token","••••••"]]"#))
+            let shown = try run.value(CommandRuns.Shown.self)
+            #expect(shown.answer == CommandAnswer.Shown(text: "/a done") && shown.message == nil)
+            #expect(shown.arguments == [["folder", "/a"], ["token", "••••••"]])
             let begin = try await log.entry(of: "the inspector has changed something")
             #expect(begin.metadata["what"] == "Reindex (folder: /a, token: ••••••), run \(id)")
             #expect(!log.entries.contains { "\($0)".contains("hush") })
@@ -84,8 +82,8 @@ struct CommandsRoomTests {
         } _: { app async throws in
             let id = try Self.id(try await app.post("/commands/message", #"{"text":"four"}"#))
             _ = try await log.entry(of: "a command of the inspector has ended")
-            let run = try await app.get("/commands/run?id=\(id)")
-            #expect(run.text.contains(#""message":true"#) && run.text.contains(#"{"text":"{\"length\":4}"}"#))
+            let run = try await app.get("/commands/run?id=\(id)").value(CommandRuns.Shown.self)
+            #expect(run.message == true && run.answer == CommandAnswer.Shown(text: "{\"length\":4}"))
         }
     }
 }

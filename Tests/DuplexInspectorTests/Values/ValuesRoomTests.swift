@@ -14,31 +14,6 @@ import Testing
 
 @Suite("The page of values")
 struct ValuesRoomTests {
-    private struct State: Decodable {
-        struct Group: Decodable {
-            var name: String
-            var source: String
-            var items: [Item]
-        }
-
-        struct Item: Decodable {
-            var name: String
-            var text: String
-            var version: String
-            var error: String?
-        }
-
-        var groups: [Group]
-
-        init(_ response: TestResponse) throws {
-            self = try JSONDecoder().decode(State.self, from: Data(response.body))
-        }
-
-        func item(_ group: String, _ name: String) throws -> Item {
-            try #require(groups.first { $0.name == group }?.items.first { $0.name == name })
-        }
-    }
-
     private struct Refused: Error, CustomStringConvertible {
         let description = "too many"
     }
@@ -59,7 +34,7 @@ struct ValuesRoomTests {
         } _: { app async throws in
             let answer = try await app.get("/values")
             #expect(!answer.text.contains("hush") && !answer.text.contains("the-token-of-this-test"))
-            let state = try State(answer)
+            let state = try answer.value(ValuesRoom.State.self)
             #expect(try state.item("App", "Shown").text == "see http://u:••••••@h/?token=••••••&x=1")
             let item = try state.item("App", "Set")
             #expect(item.text == SecretNames.mask)
@@ -87,7 +62,7 @@ struct ValuesRoomTests {
             )
             options.values.add("API token", get: { "hush" }, set: { _ in })
         } _: { app async throws in
-            let state = try State(try await app.get("/values"))
+            let state = try await app.get("/values").value(ValuesRoom.State.self)
             let item = try state.item("App", "Limit")
             #expect(item.text == "3")
             #expect(try await app.post("/values/set", Self.wish("Limit", "5", item.version)).status == .ok)
@@ -99,7 +74,8 @@ struct ValuesRoomTests {
             #expect(late.status == .conflict && late.text.contains("is “5” now"))
             #expect(limit.withLock { $0 } == 5)
 
-            let version = try State(try await app.get("/values")).item("App", "Limit").version
+            let present = try await app.get("/values").value(ValuesRoom.State.self)
+            let version = try present.item("App", "Limit").version
             let refused = try await app.post("/values/set", Self.wish("Limit", "10", version))
             #expect(refused.status == .unprocessableContent && refused.text.contains("The app refuses: too many"))
             #expect(try await app.post("/values/set", Self.wish("Limit", "x", version)).status == .badRequest)
@@ -152,15 +128,17 @@ struct ValuesRoomTests {
             let isOver = Mutex(false)
             let state = Task {
                 defer { isOver.withLock { $0 = true } }
-                return await room.state.text
+                return await room.state
             }
             while !isOver.withLock({ $0 }) {
                 await useTimers()
                 await loop.advance(by: .seconds(1))
             }
-            let text = await state.value
-            #expect(text.contains(#""name":"Good","kind":"integer","text":"1""#))
-            #expect(text.contains(#""error":"too many""#) && text.contains("hasn't answered within 1000.0 seconds"))
+            let items = await state.value.groups.flatMap(\.items)
+            #expect(items.contains { $0.name == "Good" && $0.kind == "integer" && $0.text == "1" })
+            let errors = items.compactMap(\.error)
+            #expect(errors.contains("too many"))
+            #expect(errors.contains { $0.contains("hasn't answered within 1000.0 seconds") })
         }
     }
 
@@ -175,14 +153,16 @@ struct ValuesRoomTests {
             options.values.defaults = [.named(suite)]
         } _: { app async throws in
             let group = "Settings of \(suite)"
-            var state = try State(try await app.get("/values"))
-            #expect(state.groups.map(\.source) == ["defaults", "environment", "arguments"])
+            var state = try await app.get("/values").value(ValuesRoom.State.self)
+            #expect(state.groups.map(\.source) == [.defaults, .environment, .arguments])
             let path = try state.item("Environment", "PATH")
             #expect(path.text == ProcessInfo.processInfo.environment["PATH"])
             let shown = Self.wish("PATH", "x", path.version, in: "Environment")
             #expect(try await app.post("/values/set", shown).status == .notFound)
             let count = try state.item(group, "count")
-            state = try State(try await app.post("/values/set", Self.wish("count", "8", count.version, in: group)))
+            state = try await app.post("/values/set", Self.wish("count", "8", count.version, in: group)).value(
+                ValuesRoom.State.self
+            )
             #expect(try state.item(group, "count").text == "8")
             let stale = Self.wish("count", "", count.version, in: group)
             #expect(try await app.post("/values/remove", stale).status == .conflict)
@@ -203,6 +183,12 @@ struct ValuesRoomTests {
         #expect(try await topic.news(since: first.position, upTo: 1_000) == nil)
         limit.withLock { $0 = 4 }
         let second = try #require(try await topic.news(since: first.position, upTo: 1_000))
-        #expect(second.items.first?.text.contains(#""text":"4""#) == true)
+        #expect(second.items.first?.groups.first?.items.map(\.text) == ["4"])
+    }
+}
+
+extension ValuesRoom.State {
+    fileprivate func item(_ group: String, _ name: String) throws -> ValueItem {
+        try #require(groups.first { $0.name == group }?.items.first { $0.name == name })
     }
 }

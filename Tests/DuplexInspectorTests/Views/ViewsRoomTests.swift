@@ -22,14 +22,17 @@ struct ViewsRoomTests {
         try await InspectedApp.run {
             $0.views.add("Main window") { Self.root() }
         } _: { app async throws in
-            #expect(try await app.get("/views").text == "{\"scenes\":[\"Main window\"]}\n")
+            #expect(try await app.get("/views").value(ViewsRoom.Scenes.self).scenes == ["Main window"])
             let scene = "scene=Main%20window"
             // What a page names is looked for in the tree that was shown, and there is none yet.
             #expect(try await app.get("/views/picture?\(scene)&id=label").status == .notFound)
-            #expect(try await app.get("/views/tree?\(scene)").text.contains(#""ids":["root","label"]"#))
+            #expect(try await app.get("/views/tree?\(scene)").value(ViewTree.Drawing.self).ids == ["root", "label"])
             let node = try await app.get("/views/node?\(scene)&id=label")
-            #expect(node.text == #"{"id":"label","type":"Label","properties":[["text","hello"]]}"# + "\n")
-            #expect(try await app.get("/views/search?\(scene)&text=HELLO").text == "{\"ids\":[\"label\"]}\n")
+            #expect(
+                try node.value() == ViewTree.Node.Details(id: "label", type: "Label", properties: [["text", "hello"]])
+            )
+            let found = try await app.get("/views/search?\(scene)&text=HELLO").value(ViewsRoom.Found.self)
+            #expect(found.ids == ["label"])
             let picture = try await app.get("/views/picture?\(scene)&id=label")
             #expect(picture.body == Self.png && picture.fields[.contentType] == "image/png")
             #expect(picture.fields[.xContentTypeOptions] == "nosniff")

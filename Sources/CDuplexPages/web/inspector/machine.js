@@ -211,9 +211,9 @@ export function open(main) {
 
     function showKinds({ kinds: all }) {
         kinds.replaceChildren(
-            ...Object.entries(all).map(([kind, number]) =>
-                make("span", { class: "badge", text: `${visible(kind)} ${count(number)}` }),
-            ),
+            ...Object.entries(all)
+                .sort(([, one], [, other]) => other - one)
+                .map(([kind, number]) => make("span", { class: "badge", text: `${visible(kind)} ${count(number)}` })),
         );
     }
 
