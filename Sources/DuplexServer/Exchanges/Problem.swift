@@ -51,8 +51,8 @@ public struct Problem: Error, Sendable, Hashable {
         .text("\(status.code) \(status.reasonPhrase)\n\(detail)\n", status: status)
     }
 
-    /// RFC 9457 section 3: without a type, the title is that of the status.
-    private var json: Response {
+    /// The problem in JSON, without its fields (RFC 9457 section 3: without a type, the title is that of the status).
+    package var json: Response {
         let members = [
             JSONText.Member(name: "status", value: .integer(Int64(status.code))),
             JSONText.Member(name: "title", value: .string(status.reasonPhrase)),

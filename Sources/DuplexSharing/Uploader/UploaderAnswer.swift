@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexJSON
 import DuplexServer
 import DuplexSockets
 import DuplexWire
@@ -9,88 +10,150 @@ import HTTPTypes
 /// What the uploader's API answers in JSON.
 enum UploaderAnswer {
     /// An answer that nobody keeps.
-    static func json(_ json: JSONText) -> Response { response(.json, .text(json.text + "\n")) }
+    static func json(_ value: some Encodable) throws -> Response { response(try CompactJSON.text(of: value)) }
 
     /// One that may be long: it is written on a thread of its own.
     ///
-    /// - Parameter make: gives the JSON.
+    /// - Parameter make: gives the value.
     /// - Returns: the response.
-    /// - Throws: `SocketError` when the system has no thread to give.
-    static func long(_ make: @escaping @Sendable () -> JSONText) async throws -> Response {
-        let text = try await BlockingThreads.files.runToEnd { make().text + "\n" }
-        return response(.json, .text(text))
+    /// - Throws: `EncodingError`; `SocketError` when the system has no thread to give.
+    static func long(_ make: @escaping @Sendable () -> some Encodable & SendableMetatype) async throws -> Response {
+        response(try await BlockingThreads.files.runToEnd { Result { try CompactJSON.text(of: make()) } }.get())
     }
 
-    private static func response(_ type: MediaType, _ body: ResponseBody) -> Response {
-        Response(type: type, fields: [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"], body: body)
+    private static func response(_ text: String) -> Response {
+        Response(type: .json, fields: fields, body: .text(text + "\n"))
     }
+
+    private static let fields: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
 
     /// Problems are sent as JSON (RFC 9457), whatever the client prefers.
     static let problems = RouteOption.problems { _, problem in
-        var members = JSONText.Members()
-        members.add("status", problem.status.code)
-        members.add("title", problem.status.reasonPhrase)
-        members.add("detail", problem.detail)
-        var response = response(.problemJSON, .text(JSONText.object(members.all).text + "\n"))
-        response.status = problem.status
+        var response = problem.json
+        for field in fields { response.fields[field.name] = field.value }
         return response
     }
 
-    // MARK: Values
+    // MARK: Answers
 
-    /// An object of one member.
-    static func object(_ name: String, _ value: JSONText) -> JSONText {
-        .object([JSONText.Member(name: name, value: value)])
+    /// What is in a folder.
+    struct Listing: Codable {
+        var path: String
+        var entries: [Entry]
+        /// Whether there are more entries.
+        var isCut: Bool
+        /// How many entries have names that can't be shown.
+        var unlisted: Int
+        var mayWrite: Bool
+        /// Bytes, as is the quota; null where there is none.
+        var free: Int
+        @OrNull var quota: Int?
     }
 
-    /// A file or folder.
-    ///
-    /// - Parameters:
-    ///   - entry: what it is.
-    ///   - path: where it is; left out where it is in a list of its folder.
-    /// - Returns: the object.
-    static func entry(_ entry: FolderEntry, at path: FolderPath? = nil) -> JSONText {
-        var members = JSONText.Members()
-        members.add("path", path?.text)
-        members.add("name", entry.name)
-        members.add("kind", entry.kind.rawValue)
-        members.add("size", number(entry.size))
-        members.add("modified", entry.modified.internetText)
-        if entry.kind == .file { members.add("type", MediaType.ofFile(named: entry.name).rawValue) }
-        members.add("tag", entry.tag?.description)
-        return .object(members.all)
+    /// What has a text in its name.
+    struct Found: Codable {
+        var entries: [Entry]
+        var isCut: Bool
     }
 
     /// What has been moved, copied, made or written.
-    static func changed(_ changes: [(from: FolderPath?, change: FolderChange)]) -> Response {
-        let values = changes.map { from, change in
-            var members = JSONText.Members()
-            members.add("from", from?.text)
-            members.add("path", change.path.text)
-            members.add("replaced", change.replaced)
-            return JSONText.object(members.all)
+    struct Changed: Codable, Equatable {
+        struct Change: Codable, Equatable {
+            /// Where it was, if it was anywhere.
+            var from: String?
+            var path: String
+            /// Whether something else was there.
+            var replaced: Bool
         }
-        return json(object("changed", .array(values)))
+
+        var changed: [Change]
+    }
+
+    /// What has been put into the trash.
+    struct Trashed: Codable {
+        var trashed: [Place]
+    }
+
+    /// What has been taken out of the trash.
+    struct Restored: Codable {
+        var restored: [Place]
+    }
+
+    /// What is in the trash.
+    struct Trash: Codable {
+        var items: [Item]
+    }
+
+    /// A folder in which something has changed.
+    struct ChangedFolder: Codable {
+        var path: String
+    }
+
+    // MARK: Their parts
+
+    /// A file or folder.
+    struct Entry: Codable, Equatable, Sendable {
+        /// Where it is; left out where it is in a list of its folder.
+        var path: String?
+        var name: String
+        var kind: String
+        var size: Int
+        var modified: String
+        /// The media type of a file.
+        var type: String?
+        var tag: String?
     }
 
     /// Where something is that came into the trash, or out of it.
-    static func item(_ id: String, _ path: FolderPath) -> JSONText {
-        var members = JSONText.Members()
-        members.add("id", id)
-        members.add("path", path.text)
-        return .object(members.all)
+    struct Place: Codable, Equatable, Sendable {
+        var id: String
+        var path: String
     }
 
     /// Something in the trash.
-    static func item(_ item: TrashedItem) -> JSONText {
-        var members = JSONText.Members()
-        members.add("id", item.id)
-        members.add("path", item.path.text)
-        members.add("kind", item.kind.rawValue)
-        members.add("size", number(item.size))
-        members.add("deleted", item.deleted.internetText)
-        return .object(members.all)
+    struct Item: Codable, Equatable, Sendable {
+        var id: String
+        /// Where it was.
+        var path: String
+        var kind: String
+        var size: Int
+        var deleted: String
     }
+}
 
-    static func number(_ number: UInt64) -> JSONText { .integer(Int64(clamping: number)) }
+extension UploaderAnswer.Changed {
+    init(_ changes: [(from: FolderPath?, change: FolderChange)]) {
+        changed = changes.map { from, change in
+            Change(from: from?.text, path: change.path.text, replaced: change.replaced)
+        }
+    }
+}
+
+extension UploaderAnswer.Entry {
+    /// - Parameters:
+    ///   - entry: what it is.
+    ///   - path: where it is; `nil` in a list of its folder.
+    init(_ entry: FolderEntry, at path: FolderPath? = nil) {
+        self.init(
+            path: path?.text,
+            name: entry.name,
+            kind: entry.kind.rawValue,
+            size: Int(clamping: entry.size),
+            modified: entry.modified.internetText,
+            type: entry.kind == .file ? MediaType.ofFile(named: entry.name).rawValue : nil,
+            tag: entry.tag?.description
+        )
+    }
+}
+
+extension UploaderAnswer.Item {
+    init(_ item: TrashedItem) {
+        self.init(
+            id: item.id,
+            path: item.path.text,
+            kind: item.kind.rawValue,
+            size: Int(clamping: item.size),
+            deleted: item.deleted.internetText
+        )
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexJSON
 import DuplexServer
 import DuplexWire
 
@@ -21,8 +22,8 @@ extension UploaderHandler {
             // A client that comes back looks at everything again.
             guard let paths = changes.take() else { return }
             for path in paths {
-                let data = UploaderAnswer.object("path", .string(path.text)).text
-                try await stream.send(data, event: "change")
+                let folder = UploaderAnswer.ChangedFolder(path: path.text)
+                try await stream.send(try CompactJSON.text(of: folder), event: "change")
             }
             try await stream.request.client.sleep(for: Self.pause)
         }

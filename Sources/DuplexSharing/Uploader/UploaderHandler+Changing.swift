@@ -38,7 +38,7 @@ extension UploaderHandler {
             let visitor = try writer(request)
             let path = try Self.path(try await request.decode(NewFolder.self).path)
             try await folder.createFolder(path, by: visitor)
-            return UploaderAnswer.changed([(nil, FolderChange(path: path, replaced: false))])
+            return try Self.changed([(nil, FolderChange(path: path, replaced: false))])
         }
     }
 
@@ -49,8 +49,12 @@ extension UploaderHandler {
             let wanted = try await request.decode(NewName.self)
             let path = try Self.path(wanted.path)
             let change = try await folder.move(path, to: try Self.path(path.parent, wanted.name), by: visitor)
-            return UploaderAnswer.changed([(path, change)])
+            return try Self.changed([(path, change)])
         }
+    }
+
+    static func changed(_ changes: [(from: FolderPath?, change: FolderChange)]) throws -> Response {
+        try UploaderAnswer.json(UploaderAnswer.Changed(changes))
     }
 
     // MARK: Other places
@@ -85,7 +89,7 @@ extension UploaderHandler {
                     : try await folder.copy(path, to: target, clash: clash, by: visitor)
                 changes.append((path, change))
             }
-            return UploaderAnswer.changed(changes)
+            return try Self.changed(changes)
         }
     }
 
@@ -126,16 +130,16 @@ extension UploaderHandler {
             let wanted = try await request.decode(Unwanted.self)
             let paths = try wanted.paths.map { text throws in try Self.path(text) }
             try await check(paths, areApart: true)
-            var trashed: [JSONText] = []
+            var trashed: [UploaderAnswer.Place] = []
             for path in paths {
                 if wanted.forever == true {
                     try await folder.delete(path, by: visitor)
                     continue
                 }
                 let item = try await folder.discard(path, by: visitor)
-                trashed.append(UploaderAnswer.item(item.id, item.path))
+                trashed.append(UploaderAnswer.Place(id: item.id, path: item.path.text))
             }
-            return UploaderAnswer.json(UploaderAnswer.object("trashed", .array(trashed)))
+            return try UploaderAnswer.json(UploaderAnswer.Trashed(trashed: trashed))
         }
     }
 
@@ -144,9 +148,7 @@ extension UploaderHandler {
         try await answer {
             _ = try writer(request)
             let items = try await folder.trash().filter { folder.shows($0.path) }
-            return try await UploaderAnswer.long {
-                UploaderAnswer.object("items", .array(items.map(UploaderAnswer.item)))
-            }
+            return try await UploaderAnswer.long { UploaderAnswer.Trash(items: items.map { UploaderAnswer.Item($0) }) }
         }
     }
 
@@ -163,12 +165,12 @@ extension UploaderHandler {
                 }
                 items.append(item)
             }
-            var restored: [JSONText] = []
+            var restored: [UploaderAnswer.Place] = []
             for item in items {
                 let change = try await folder.restore(item, by: visitor)
-                restored.append(UploaderAnswer.item(item.id, change.path))
+                restored.append(UploaderAnswer.Place(id: item.id, path: change.path.text))
             }
-            return UploaderAnswer.json(UploaderAnswer.object("restored", .array(restored)))
+            return try UploaderAnswer.json(UploaderAnswer.Restored(restored: restored))
         }
     }
 
@@ -177,7 +179,7 @@ extension UploaderHandler {
         try await answer {
             let visitor = try writer(request)
             try await folder.emptyTrash(by: visitor)
-            return UploaderAnswer.json(.object([]))
+            return try UploaderAnswer.json([String: String]())
         }
     }
 }

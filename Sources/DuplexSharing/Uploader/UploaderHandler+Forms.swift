@@ -30,7 +30,7 @@ extension UploaderHandler {
                 }
             }
             if changes.isEmpty { throw Problem(.badRequest, "The form has no file.") }
-            return UploaderAnswer.changed(changes)
+            return try Self.changed(changes)
         }
     }
 

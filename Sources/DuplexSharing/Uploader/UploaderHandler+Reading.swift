@@ -18,15 +18,15 @@ extension UploaderHandler {
             let room = try await folder.room()
             let mayWrite = !options.isReadOnly && folder.mayWrite(visitor)
             return try await UploaderAnswer.long {
-                var members = JSONText.Members()
-                members.add("path", path.text)
-                members.add("entries", .array(listing.entries.map { UploaderAnswer.entry($0) }))
-                members.add("isCut", listing.isCut)
-                members.add("unlisted", listing.unlisted)
-                members.add("mayWrite", mayWrite)
-                members.add("free", UploaderAnswer.number(room.free))
-                members.add("quota", room.quota.map(UploaderAnswer.number) ?? .null)
-                return .object(members.all)
+                UploaderAnswer.Listing(
+                    path: path.text,
+                    entries: listing.entries.map { UploaderAnswer.Entry($0) },
+                    isCut: listing.isCut,
+                    unlisted: listing.unlisted,
+                    mayWrite: mayWrite,
+                    free: Int(clamping: room.free),
+                    quota: room.quota.map { Int(clamping: $0) }
+                )
             }
         }
     }
@@ -46,10 +46,8 @@ extension UploaderHandler {
                 by: FolderVisitor(request)
             )
             return try await UploaderAnswer.long {
-                var members = JSONText.Members()
-                members.add("entries", .array(found.map { UploaderAnswer.entry($0.entry, at: $0.path) }))
-                members.add("isCut", isCut)
-                return .object(members.all)
+                let entries = found.map { UploaderAnswer.Entry($0.entry, at: $0.path) }
+                return UploaderAnswer.Found(entries: entries, isCut: isCut)
             }
         }
     }

@@ -34,7 +34,7 @@ struct UploaderChangesTests {
     func tells() async throws {
         try await UploaderFixture.run(["a/b": "x"]) { uploader async throws in
             let stream = try await Self.stream(uploader)
-            _ = try await uploader.answer("create", "{'path':'a/c'}")
+            _ = try await uploader.change("create", "{'path':'a/c'}")
             #expect(try await stream.nextData() == #"{"path":"a"}"#)
             #expect(try await uploader.client.request(.put, "/dav/%C3%BC", body: Array("x".utf8)).status == .created)
             #expect(try await Self.next(stream, uploader) == #"{"path":""}"#)
@@ -49,13 +49,13 @@ struct UploaderChangesTests {
     func coalesced() async throws {
         try await UploaderFixture.run { uploader async throws in
             let stream = try await Self.stream(uploader)
-            _ = try await uploader.answer("create", "{'path':'a'}")
+            _ = try await uploader.change("create", "{'path':'a'}")
             #expect(try await stream.nextData() == #"{"path":""}"#)
-            for number in 0..<20 { _ = try await uploader.answer("create", "{'path':'a/\(number)'}") }
-            _ = try await uploader.answer("create", "{'path':'b'}")
+            for number in 0..<20 { _ = try await uploader.change("create", "{'path':'a/\(number)'}") }
+            _ = try await uploader.change("create", "{'path':'b'}")
             #expect(try await Self.next(stream, uploader) == #"{"path":""}"#)
             #expect(try await Self.next(stream, uploader) == #"{"path":"a"}"#)
-            _ = try await uploader.answer("create", "{'path':'b/c'}")
+            _ = try await uploader.change("create", "{'path':'b/c'}")
             #expect(try await Self.next(stream, uploader) == #"{"path":"b"}"#)
         }
     }
@@ -72,7 +72,7 @@ struct UploaderChangesTests {
             let changes = FolderChanges()
             let number = uploader.folder.observe { changes.note($0) }
             defer { uploader.folder.removeObserver(number) }
-            _ = try await uploader.answer("create", "{'path':'c/d'}")
+            _ = try await uploader.change("create", "{'path':'c/d'}")
             #expect(try await stream.nextData() == #"{"path":"c"}"#)
             #expect(changes.take()?.map(\.text) == ["c"])
         }

@@ -19,9 +19,9 @@ struct UploaderChangingTests {
     @Test("A folder is made where there is nothing, and a folder for it")
     func create() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
-            let answer = try await uploader.answer("create", "{'path':'b/new ü'}")
-            #expect(answer.changed == [.init(path: "b/new ü", replaced: false)])
-            #expect(try await uploader.answer("list?path=b/new%20%C3%BC").entries == [])
+            let answer = try await uploader.change("create", "{'path':'b/new ü'}")
+            #expect(answer == [.init(path: "b/new ü", replaced: false)])
+            #expect(try await uploader.list("?path=b/new%20%C3%BC").entries == [])
             #expect(try await uploader.code("create", "{'path':'b'}") == 409)
             #expect(try await uploader.code("create", "{'path':'a.txt'}") == 409)
             #expect(try await uploader.code("create", "{'path':'none/new'}") == 409)
@@ -33,8 +33,8 @@ struct UploaderChangingTests {
     @Test("A rename leaves a thing where it is, and takes no name that is taken")
     func rename() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
-            let answer = try await uploader.answer("rename", "{'path':'b/c.txt','name':'ü.txt'}")
-            #expect(answer.changed == [.init(from: "b/c.txt", path: "b/ü.txt", replaced: false)])
+            let answer = try await uploader.change("rename", "{'path':'b/c.txt','name':'ü.txt'}")
+            #expect(answer == [.init(from: "b/c.txt", path: "b/ü.txt", replaced: false)])
             #expect(uploader.text("b/ü.txt") == "c" && uploader.text("b/c.txt") == nil)
             #expect(try await uploader.code("rename", "{'path':'a.txt','name':'b'}") == 409)
             #expect(try await uploader.code("rename", "{'path':'none','name':'x'}") == 404)
@@ -52,8 +52,8 @@ struct UploaderChangingTests {
     @Test("Several go into a folder at once; what is there already stays")
     func move() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
-            let answer = try await uploader.answer("move", "{'from':['a.txt','f'],'to':'b/d'}")
-            #expect(answer.changed?.map(\.path) == ["b/d/a.txt", "b/d/f"])
+            let answer = try await uploader.change("move", "{'from':['a.txt','f'],'to':'b/d'}")
+            #expect(answer.map(\.path) == ["b/d/a.txt", "b/d/f"])
             #expect(uploader.text("b/d/f/a.txt") == "other" && uploader.text("a.txt") == nil)
             #expect(try await uploader.code("move", "{'from':['b/c.txt'],'to':'b'}") == 409)
             #expect(try await uploader.code("move", "{'from':['b/c.txt'],'to':'b','clash':'number'}") == 403)
@@ -71,14 +71,14 @@ struct UploaderChangingTests {
                 #expect(uploader.text("b/d/e") == "e" && uploader.text("a.txt") == "a")
                 #expect(uploader.text("f/a.txt") == "other")
             case .replace:
-                let changed = try await uploader.answer("move", body).changed
-                #expect(changed?.map(\.replaced) == [false, true])
-                #expect(changed?.map(\.path) == ["f/d", "f/a.txt"])
+                let changed = try await uploader.change("move", body)
+                #expect(changed.map(\.replaced) == [false, true])
+                #expect(changed.map(\.path) == ["f/d", "f/a.txt"])
                 #expect(uploader.text("f/a.txt") == "a" && uploader.text("a.txt") == nil)
             case .number:
-                let changed = try await uploader.answer("move", body).changed
-                #expect(changed?.map(\.path) == ["f/d", "f/a (1).txt"])
-                #expect(changed?.map(\.from) == ["b/d", "a.txt"])
+                let changed = try await uploader.change("move", body)
+                #expect(changed.map(\.path) == ["f/d", "f/a (1).txt"])
+                #expect(changed.map(\.from) == ["b/d", "a.txt"])
                 #expect(uploader.text("f/a.txt") == "other" && uploader.text("f/a (1).txt") == "a")
             }
         }
@@ -87,12 +87,12 @@ struct UploaderChangingTests {
     @Test("A copy leaves what it is of, and comes beside it with a number")
     func copy() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
-            let beside = try await uploader.answer("copy", "{'from':['b','a.txt'],'to':'','clash':'number'}")
-            #expect(beside.changed?.map(\.path) == ["b (1)", "a (1).txt"])
+            let beside = try await uploader.change("copy", "{'from':['b','a.txt'],'to':'','clash':'number'}")
+            #expect(beside.map(\.path) == ["b (1)", "a (1).txt"])
             #expect(uploader.text("b (1)/d/e") == "e" && uploader.text("b/d/e") == "e")
             #expect(try await uploader.code("copy", "{'from':['b'],'to':''}") == 409)
-            let into = try await uploader.answer("copy", "{'from':['b/d/e'],'to':'f'}")
-            #expect(into.changed == [.init(from: "b/d/e", path: "f/e", replaced: false)])
+            let into = try await uploader.change("copy", "{'from':['b/d/e'],'to':'f'}")
+            #expect(into == [.init(from: "b/d/e", path: "f/e", replaced: false)])
         }
     }
 
@@ -128,17 +128,17 @@ struct UploaderChangingTests {
     @Test("What is deleted is in the trash, and comes back from there")
     func trash() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
-            let trashed = try #require(try await uploader.answer("delete", "{'paths':['a.txt','b']}").trashed)
+            let trashed = try await uploader.delete("{'paths':['a.txt','b']}")
             #expect(trashed.map(\.path) == ["a.txt", "b"] && uploader.text("a.txt") == nil)
-            let items = try #require(try await uploader.answer("trash").items)
+            let items = try await uploader.trash
             #expect(Set(items.map(\.id)) == Set(trashed.map(\.id)))
             let file = try #require(items.first { $0.path == "a.txt" })
-            #expect(file.kind == "file" && file.size == 1 && file.deleted?.hasSuffix("Z") == true)
-            let ids = trashed.compactMap { $0.id.map { "'\($0)'" } }.joined(separator: ",")
-            let restored = try await uploader.answer("restore", "{'ids':[\(ids)]}").restored
-            #expect(restored?.map(\.path) == ["a.txt", "b"] && restored?.map(\.id) == trashed.map(\.id))
+            #expect(file.kind == "file" && file.size == 1 && file.deleted.hasSuffix("Z"))
+            let ids = trashed.map { "'\($0.id)'" }.joined(separator: ",")
+            let restored = try await uploader.restore("{'ids':[\(ids)]}")
+            #expect(restored.map(\.path) == ["a.txt", "b"] && restored.map(\.id) == trashed.map(\.id))
             #expect(uploader.text("a.txt") == "a" && uploader.text("b/d/e") == "e")
-            #expect(try await uploader.answer("trash").items == [])
+            #expect(try await uploader.trash == [])
             #expect(try await uploader.code("restore", "{'ids':[\(ids)]}") == 404)
             #expect(try await uploader.code("restore", "{'ids':['../..']}") == 404)
         }
@@ -147,23 +147,23 @@ struct UploaderChangingTests {
     @Test("What comes back has a number where another has its name; the trash can be emptied")
     func restoring() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
-            let trashed = try await uploader.answer("delete", "{'paths':['a.txt']}").trashed
+            let trashed = try await uploader.delete("{'paths':['a.txt']}")
             try await uploader.folder.createFolder(try #require(FolderPath("a.txt")))
-            let id = try #require(trashed?.first?.id)
-            #expect(try await uploader.answer("restore", "{'ids':['\(id)']}").restored?.first?.path == "a (1).txt")
-            _ = try await uploader.answer("delete", "{'paths':['b']}")
+            let id = try #require(trashed.first?.id)
+            #expect(try await uploader.restore("{'ids':['\(id)']}").first?.path == "a (1).txt")
+            _ = try await uploader.delete("{'paths':['b']}")
             #expect(try await uploader.post("empty", "").text == "{}\n")
-            #expect(try await uploader.answer("trash").items == [])
+            #expect(try await uploader.trash == [])
         }
     }
 
     @Test("What is deleted forever isn't in the trash")
     func forever() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
-            let answer = try await uploader.answer("delete", "{'paths':['a.txt','b'],'forever':true}")
-            #expect(answer.trashed?.isEmpty == true)
+            let answer = try await uploader.delete("{'paths':['a.txt','b'],'forever':true}")
+            #expect(answer.isEmpty)
             #expect(try uploader.names == [".hidden", "f"])
-            #expect(try await uploader.answer("trash").items == [])
+            #expect(try await uploader.trash == [])
             #expect(try await uploader.code("delete", "{'paths':['a.txt'],'forever':true}") == 404)
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexJSON
 import DuplexServer
 import DuplexTestProcesses
 import DuplexTesting
@@ -13,34 +14,9 @@ import Testing
 
 /// A server with an uploader of a folder of its own at `/files`, for tests, and the same folder by WebDAV at `/dav`.
 struct UploaderFixture {
-    /// What the API answers, whichever of it.
-    struct Answer: Decodable, Equatable {
-        struct Entry: Decodable, Equatable {
-            var id: String?
-            var from: String?
-            var path: String?
-            var name: String?
-            var kind: String?
-            var size: Int?
-            var modified: String?
-            var deleted: String?
-            var type: String?
-            var tag: String?
-            var replaced: Bool?
-        }
-
-        var path: String?
-        var entries: [Entry]?
-        var isCut: Bool?
-        var mayWrite: Bool?
-        var free: Int?
-        var quota: Int?
-        var changed: [Entry]?
-        var trashed: [Entry]?
-        var items: [Entry]?
-        var restored: [Entry]?
-        var status: Int?
-        var detail: String?
+    private struct ProblemDetails: Decodable {
+        var status: Int
+        var detail: String
     }
 
     let client: TestClient
@@ -103,19 +79,37 @@ struct UploaderFixture {
         return try await request(.post, path, fields, json.replacing("'", with: "\""))
     }
 
-    /// What a GET answers with 200.
-    func answer(_ path: String) async throws -> Answer { try Self.answer(try await get(path)) }
+    // MARK: What the API answers with 200
 
-    /// What a POST answers with 200.
-    func answer(_ path: String, _ json: String) async throws -> Answer {
-        try Self.answer(try await post(path, json))
+    func list(_ query: String = "") async throws -> UploaderAnswer.Listing {
+        try Self.answer(await get("list\(query)"))
     }
 
-    private static func answer(_ response: TestResponse) throws -> Answer {
+    func search(_ query: String) async throws -> UploaderAnswer.Found { try Self.answer(await get("search\(query)")) }
+
+    var trash: [UploaderAnswer.Item] {
+        get async throws { try Self.answer(await get("trash"), UploaderAnswer.Trash.self).items }
+    }
+
+    func change(_ path: String, _ json: String) async throws -> [UploaderAnswer.Changed.Change] {
+        try Self.answer(await post(path, json), UploaderAnswer.Changed.self).changed
+    }
+
+    func delete(_ json: String) async throws -> [UploaderAnswer.Place] {
+        try Self.answer(await post("delete", json), UploaderAnswer.Trashed.self).trashed
+    }
+
+    func restore(_ json: String) async throws -> [UploaderAnswer.Place] {
+        try Self.answer(await post("restore", json), UploaderAnswer.Restored.self).restored
+    }
+
+    static func answer<Value: Decodable>(_ response: TestResponse, _ type: Value.Type = Value.self) throws -> Value {
         guard response.status == .ok else { throw Problem(response.status, response.text) }
         #expect(response.fields[.contentType] == "application/json" && response.fields[.cacheControl] == "no-store")
-        return try JSONDecoder().decode(Answer.self, from: Data(response.body))
+        return try CompactJSON.value(type, of: response.text)
     }
+
+    // MARK: Refusals
 
     /// The status of a POST; that of a refusal is in its problem details, too.
     func code(_ path: String, _ json: String, _ fields: HTTPFields = [:]) async throws -> Int {
@@ -128,8 +122,8 @@ struct UploaderFixture {
     private static func code(_ response: TestResponse) throws -> Int {
         if response.status.code < 400 { return response.status.code }
         #expect(response.fields[.contentType] == "application/problem+json")
-        let problem = try JSONDecoder().decode(Answer.self, from: Data(response.body))
-        #expect(problem.status == response.status.code && problem.detail?.isEmpty == false)
+        let problem = try CompactJSON.value(ProblemDetails.self, of: response.text)
+        #expect(problem.status == response.status.code && !problem.detail.isEmpty)
         return response.status.code
     }
 
