@@ -52,7 +52,7 @@ extension TopicClient {
     private func add(_ request: TopicRequest, _ asker: PendingRequest.Asker, _ id: Int64) throws(TopicError) {
         try TopicError.check([DurationSetting("requestTimeout", options.requestTimeout)])
         guard end == nil else { throw endError }
-        let text = request.text(id)
+        let text = TopicRequestMessage(request, id: id).json
         let size = text.utf8.count
         // What the client asks for by itself is bounded by what it holds.
         guard
@@ -95,7 +95,7 @@ extension TopicClient {
         for (topic, info) in entries { ask(.enter(topic, info: info), .entry(topic)) }
         for topic in watches.keys { ask(.watch(topic), .watch(topic)) }
         for (id, request) in requests.sorted(by: { $0.key < $1.key }) where !request.isSent {
-            send(id, request.request.text(id))
+            send(id, TopicRequestMessage(request.request, id: id).json)
         }
     }
 

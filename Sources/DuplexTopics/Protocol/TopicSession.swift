@@ -32,9 +32,9 @@ struct TopicSession: Sendable {
     ) async throws -> String? {
         var id: Int64?
         do {
-            let wish = try TopicWish(message)
-            id = wish.id
-            switch try wish.kind {
+            let asked = try TopicRequestMessage(message)
+            id = asked.id
+            switch try asked.request {
             case .unsubscribe(let name):
                 socket.unsubscribe(core, name)
                 return TopicAnswer.done(id)

@@ -45,7 +45,7 @@ struct PresenceInfoTests {
         #expect(PresenceInfo.value(text) == .string(text))
         let many = "[" + Array(repeating: text, count: 100).joined(separator: ",") + "]"
         #expect(throws: TopicError(.invalidRequest, "A request nests 64 levels at most.")) {
-            _ = try TopicWish(.text(#"{"id":1,"enter":"a","info":\#(many)}"#)).kind
+            _ = try TopicRequestMessage(.text(#"{"id":1,"enter":"a","info":\#(many)}"#)).request
         }
         #expect(TopicReply(.text(#"{"topic":"a","joined":{"member":"b","info":\#(many)}}"#)) == nil)
         #expect(TopicReply(.text(#"{"id":1,"count":1,"members":[{"member":"b","info":\#(many)}]}"#)) == nil)

@@ -9,8 +9,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a client of the JSON protocol asks for, in one message.
-struct TopicWish: Decodable, Sendable {
+/// What a client asks for in the JSON protocol.
+enum TopicRequest: Sendable, Hashable {
+    case subscribe(String, TopicReplay)
+    case unsubscribe(String)
+    case publish(String, Message)
+    case enter(String, info: String)
+    case leave(String)
+    case presence(String, limit: Int)
+    case watch(String)
+    case unwatch(String)
+
+    /// Whether asking again does no harm: whoever doesn't know whether a message was published may not publish it again.
+    var isRepeatable: Bool { if case .publish = self { false } else { true } }
+}
+
+/// A request as it is sent, in one message.
+struct TopicRequestMessage: Decodable, Sendable {
     /// Comes back with the answer; `null` and none alike give an answer without.
     var id: Int64?
     var subscribe: String?
@@ -38,18 +53,6 @@ struct TopicWish: Decodable, Sendable {
             unwatch
     }
 
-    /// What is asked for.
-    enum Kind: Sendable, Hashable {
-        case subscribe(String, TopicReplay)
-        case unsubscribe(String)
-        case publish(String, Message)
-        case enter(String, info: String)
-        case leave(String)
-        case presence(String, limit: Int)
-        case watch(String)
-        case unwatch(String)
-    }
-
     /// The most members that an answer names, which is also the default.
     private static let mostMembers = 1_000
     private static let usualMembers = 100
@@ -62,11 +65,63 @@ struct TopicWish: Decodable, Sendable {
             throw TopicError(.invalidRequest, "A request is a text message.")
         }
         do {
-            self = try JSONDecoder().decode(TopicWish.self, from: Data(text.utf8))
+            self = try JSONDecoder().decode(TopicRequestMessage.self, from: Data(text.utf8))
         } catch {
             throw TopicError(.invalidRequest, "A request is an object of JSON with the members of the protocol.")
         }
         if enter != nil { info = Self.info(in: text) }
+    }
+
+    /// Makes the message of a request.
+    ///
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - id: names the answer.
+    init(_ request: TopicRequest, id: Int64) {
+        self.id = id
+        switch request {
+        case .subscribe(let name, let replay):
+            subscribe = name
+            switch replay {
+            case .none: break
+            case .last(let count): last = count
+            case .after(let position): after = position.description
+            }
+        case .unsubscribe(let name): unsubscribe = name
+        case .publish(let name, let message):
+            publish = name
+            switch message {
+            case .text(let text): self.text = text
+            case .binary(let bytes): base64 = Data(bytes).base64EncodedString()
+            }
+        case .enter(let name, let info): (enter, self.info) = (name, info)
+        case .leave(let name): leave = name
+        case .presence(let name, let limit): (presence, self.limit) = (name, limit)
+        case .watch(let name): watch = name
+        case .unwatch(let name): unwatch = name
+        }
+    }
+
+    /// The message in JSON; written by hand, since an encoder takes in no ``info`` that is JSON already.
+    var json: String {
+        var members = JSONText.Members()
+        func add(_ key: CodingKeys, _ text: String?) { members.add(key.stringValue, text) }
+        members.add(CodingKeys.id.stringValue, id.map { .integer($0) })
+        add(.subscribe, subscribe)
+        add(.after, after)
+        members.add(CodingKeys.last.stringValue, last)
+        add(.unsubscribe, unsubscribe)
+        add(.publish, publish)
+        add(.text, text)
+        add(.base64, base64)
+        add(.enter, enter)
+        members.add("info", info.flatMap(PresenceInfo.value))
+        add(.leave, leave)
+        add(.presence, presence)
+        members.add(CodingKeys.limit.stringValue, limit)
+        add(.watch, watch)
+        add(.unwatch, unwatch)
+        return JSONText.object(members.all).text
     }
 
     private static func info(in text: String) -> String? {
@@ -79,22 +134,22 @@ struct TopicWish: Decodable, Sendable {
     /// What is asked for.
     ///
     /// - Throws: ``TopicError`` with `invalidRequest` when it isn't one thing.
-    var kind: Kind {
+    var request: TopicRequest {
         get throws(TopicError) {
-            var kinds: [Kind] = []
-            if let subscribe { kinds.append(.subscribe(subscribe, try replay)) }
-            if let unsubscribe { kinds.append(.unsubscribe(unsubscribe)) }
-            if let publish { kinds.append(.publish(publish, try message)) }
-            if let enter { kinds.append(.enter(enter, info: try ownInfo)) }
-            if let leave { kinds.append(.leave(leave)) }
-            if let presence { kinds.append(.presence(presence, limit: memberLimit)) }
-            if let watch { kinds.append(.watch(watch)) }
-            if let unwatch { kinds.append(.unwatch(unwatch)) }
-            guard kinds.count == 1 else {
+            var requests: [TopicRequest] = []
+            if let subscribe { requests.append(.subscribe(subscribe, try replay)) }
+            if let unsubscribe { requests.append(.unsubscribe(unsubscribe)) }
+            if let publish { requests.append(.publish(publish, try message)) }
+            if let enter { requests.append(.enter(enter, info: try ownInfo)) }
+            if let leave { requests.append(.leave(leave)) }
+            if let presence { requests.append(.presence(presence, limit: memberLimit)) }
+            if let watch { requests.append(.watch(watch)) }
+            if let unwatch { requests.append(.unwatch(unwatch)) }
+            guard requests.count == 1 else {
                 let names = "subscribe, unsubscribe, publish, enter, leave, presence, watch and unwatch"
                 throw TopicError(.invalidRequest, "A request has one of \(names).")
             }
-            return kinds[0]
+            return requests[0]
         }
     }
 
