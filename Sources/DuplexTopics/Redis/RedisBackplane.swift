@@ -17,7 +17,7 @@ import DuplexWire
 public final class RedisBackplane: Backplane {
     private let loop: EventLoop
     private let ownsLoop: Bool
-    private let client: RedisClient
+    private let client: any RedisClient
     private let inbox: RedisInbox
     private let core: LoopBound<RedisBackplaneCore>
 
@@ -82,7 +82,7 @@ public final class RedisBackplane: Backplane {
         self.loop = loop
         self.ownsLoop = ownsLoop
         let names = try RedisTopicNames(prefix)
-        client = try RedisClient(deployment, options: options, loop: loop)
+        client = try deployment.makeClient(options, on: loop)
         inbox = RedisInbox(mostMessages: options.unansweredCommands, mostBytes: options.unansweredBytes.bytes)
         core = LoopBound(RedisBackplaneCore(client, names, options, inbox), on: loop.thread)
     }
@@ -120,7 +120,7 @@ public final class RedisBackplane: Backplane {
 
     private static func close(
         _ core: LoopBound<RedisBackplaneCore>,
-        _ client: RedisClient,
+        _ client: any RedisClient,
         _ loop: EventLoop,
         ownsLoop: Bool
     ) async {

@@ -10,7 +10,7 @@ final class RedisBackplaneCore {
     /// What the node has subscribed to.
     private struct Subscription {
         /// `nil` until the client has reported it.
-        var id: RedisClient.SubscriptionID?
+        var id: RedisSubscriptionID?
         /// Holds the pattern itself, where it is one.
         var pattern: TopicPatterns<Bool>?
         /// The position of the last message of a topic.
@@ -24,7 +24,7 @@ final class RedisBackplaneCore {
     private static let mostMessages: Int64 = 100_000
     private static let mostBytes: Int64 = 48 << 20
 
-    let client: RedisClient
+    let client: any RedisClient
     let names: RedisTopicNames
     private let options: RedisOptions
     private let inbox: RedisInbox
@@ -36,7 +36,7 @@ final class RedisBackplaneCore {
     private var outage = RedisOutage()
     private var isClosed = false
 
-    init(_ client: RedisClient, _ names: RedisTopicNames, _ options: RedisOptions, _ inbox: RedisInbox) {
+    init(_ client: any RedisClient, _ names: RedisTopicNames, _ options: RedisOptions, _ inbox: RedisInbox) {
         self.client = client
         self.names = names
         self.options = options
@@ -199,11 +199,10 @@ final class RedisBackplaneCore {
         subscriptions[name] = subscription
         let bound = bound
         let handler: RedisSubscriptions.Handler = { bound.value.take($0, of: name) }
-        let channel = isPattern ? names.glob(of: name) : names.channel(of: name)
-        let id = client.onLoop(client.loop, (channel, isPattern, handler)) { client, argument in
-            let (channel, isPattern, handler) = argument
-            return isPattern ? client.subscribe(toPattern: channel, handler) : client.subscribe(to: channel, handler)
-        }
+        let channel =
+            isPattern
+            ? RedisChannel(.pattern, names.glob(of: name)) : RedisChannel(client.channelKind, names.channel(of: name))
+        let id = client.onLoop(client.loop, (channel, handler)) { $0.subscribe(to: $1.0, $1.1) }
         subscriptions[name]?.id = id
     }
 

@@ -13,17 +13,17 @@ extension RedisCluster {
     ///   - channel: the channel.
     ///   - handler: called on the loop with each event; perhaps before this returns.
     /// - Returns: what ``unsubscribe(_:)`` knows the subscriber by.
-    func subscribe(to channel: RedisChannel, _ handler: @escaping RedisSubscriptions.Handler) -> UInt64 {
+    func subscribe(to channel: RedisChannel, _ handler: @escaping RedisSubscriptions.Handler) -> RedisSubscriptionID {
         lastSubscription += 1
         let number = lastSubscription
         subscriptions[number] = Subscription(channel: channel, handler: handler)
         settle(number)
-        return number
+        return RedisSubscriptionID(channel: channel, number: number)
     }
 
     /// Takes a subscriber out, who hears nothing more.
-    func unsubscribe(_ number: UInt64) {
-        guard let subscription = subscriptions.removeValue(forKey: number) else { return }
+    func unsubscribe(_ id: RedisSubscriptionID) {
+        guard let subscription = subscriptions.removeValue(forKey: id.number) else { return }
         leave(subscription)
     }
 

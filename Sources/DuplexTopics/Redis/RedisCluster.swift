@@ -9,7 +9,7 @@ import DuplexWire
 /// A command goes to the node of its slot, and from there to wherever that says. What is for a slot that nobody is known for
 /// waits for an answer about the slots, as ``RedisOptions/whileAway`` allows. Subscriptions follow their slots. The slots are
 /// asked for again whenever a node sends something on or can't be reached.
-actor RedisCluster {
+actor RedisCluster: RedisClient {
     /// How often a command is sent on at most.
     static let redirectionLimit = 5
     /// How long after one question about the slots the next is asked at the earliest.
@@ -67,6 +67,10 @@ actor RedisCluster {
         unsafe loop.asUnownedSerialExecutor()
     }
 
+    nonisolated var states: AsyncStream<RedisLinkState> { broadcast.observe() }
+
+    nonisolated var channelKind: RedisChannel.Kind { .sharded }
+
     /// Begins to ask who has the slots.
     func start() {
         guard case .idle = broadcast.last else { return }
@@ -112,6 +116,10 @@ actor RedisCluster {
         if let waiter = waits.removeValue(forKey: id) { RedisWait.end(waiter, result) }
     }
 
+    func send(_ command: RedisCommand, key: [UInt8], _ completion: @escaping RedisConnection.Completion) {
+        send(command, key: key, mayWait: false, completion)
+    }
+
     /// Sends a command to the node of a key.
     ///
     /// - Parameters:
@@ -119,10 +127,10 @@ actor RedisCluster {
     ///   - key: as of ``run(_:key:)``.
     ///   - mayWait: whether it waits for room on a connection, for a task that waits itself.
     ///   - completion: called on the loop with the result, perhaps before this returns.
-    func send(
+    private func send(
         _ command: RedisCommand,
         key: [UInt8],
-        mayWait: Bool = false,
+        mayWait: Bool,
         _ completion: @escaping RedisConnection.Completion
     ) {
         let errand = Errand(
@@ -251,7 +259,7 @@ actor RedisCluster {
             }
         }
         links[node] = (link, observer)
-        link.onLoop(loop) { link, _ in link.start() }
+        link.onLoop(loop) { link, _ in link.begin() }
         return link
     }
 

@@ -30,7 +30,7 @@ extension RedisLink {
     /// unsubscribe.
     func unsubscribe(_ id: RedisSubscriptionID) {
         guard subscriptions.remove(id), let connection else { return }
-        let channel = id.subscribed
+        let channel = id.channel
         let kind = channel.kind.unsubscribe
         connection.onLoop(loop, (kind, channel.name)) { connection, argument in
             let (kind, name) = argument

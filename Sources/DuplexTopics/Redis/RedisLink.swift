@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// On one loop, as its connections are. It connects when it is started, and again by ``RedisOptions/backoff`` until it is
 /// closed: whatever the server refuses may change. Waits between attempts are timers of the loop.
-actor RedisLink {
+actor RedisLink: RedisClient {
     /// Finds the server to connect to; asked for each attempt, and notified how the last one or the last connection has
     /// ended.
     typealias Locator = @Sendable (RedisError?) async throws -> RedisURL
@@ -20,6 +20,8 @@ actor RedisLink {
     private let locate: Locator
     /// Whether a replica is no server to connect to.
     private let needsMaster: Bool
+    /// Start and end with the link.
+    private let sentinels: RedisSentinels?
     nonisolated let broadcast = ChangeBroadcast(RedisLinkState.idle)
 
     private(set) var connection: RedisConnection?
@@ -45,11 +47,19 @@ actor RedisLink {
     ///   - options: deadlines, bounds, waits.
     ///   - loop: the loop of the link.
     ///   - needsMaster: whether a replica is no server to connect to.
+    ///   - sentinels: start and end with the link. Default: none.
     ///   - locate: finds the server.
-    init(options: RedisOptions, loop: EventLoop, needsMaster: Bool = false, locate: @escaping Locator) {
+    init(
+        options: RedisOptions,
+        loop: EventLoop,
+        needsMaster: Bool = false,
+        sentinels: RedisSentinels? = nil,
+        locate: @escaping Locator
+    ) {
         self.options = options
         self.loop = loop
         self.needsMaster = needsMaster
+        self.sentinels = sentinels
         self.locate = locate
         queue = RedisQueue(options.whileAway)
     }
@@ -76,15 +86,28 @@ actor RedisLink {
 
     // MARK: Coming and going
 
+    /// One server is the node of every key.
+    nonisolated var channelKind: RedisChannel.Kind { .plain }
+
+    func start() async {
+        await sentinels?.start()
+        begin()
+    }
+
     /// Begins to connect, once.
-    func start() {
+    func begin() {
         if case .idle = broadcast.last { connect() }
+    }
+
+    func close() async {
+        close(because: nil)
+        await sentinels?.close()
     }
 
     /// Ends it all: commands that wait fail, and nothing is connected any more.
     ///
     /// - Parameter departure: why the server isn't one to connect to any more; `nil` where this side has had enough.
-    func close(because departure: String? = nil) {
+    func close(because departure: String?) {
         guard !isClosed else { return }
         let closed = RedisError(.closed, "The link to Redis was closed on this side.")
         isClosed = true
@@ -204,7 +227,7 @@ actor RedisLink {
     fileprivate func ended(_ error: RedisError, _ number: Int) {
         guard number == attempts, connection != nil else { return }
         // The loop was stopped: no timer would fire any more.
-        if error.code == .closed { return close() }
+        if error.code == .closed { return close(because: nil) }
         connection = nil
         let hasLasted = connectedAt.duration(to: loop.clock.now()) >= Self.lastingTime
         failures = hasLasted ? 1 : failures + 1
@@ -219,18 +242,21 @@ actor RedisLink {
     ///
     /// - Parameters:
     ///   - command: the command.
+    ///   - key: has no meaning with one server.
     ///   - completion: called on the loop with the result, perhaps before this returns.
-    func send(_ command: RedisCommand, _ completion: @escaping RedisConnection.Completion) {
+    func send(_ command: RedisCommand, key: [UInt8] = [], _ completion: @escaping RedisConnection.Completion) {
         guard let connection else { return keep([command], id: 0, completion) }
         connection.onLoop(loop, (command, completion)) { $0.send($1.0, $1.1) }
     }
 
     /// Runs a command; waits for room, and for a connection as the options say.
     ///
-    /// - Parameter command: the command.
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - key: has no meaning with one server.
     /// - Returns: the answer.
     /// - Throws: ``RedisError``, `CancellationError`.
-    func run(_ command: RedisCommand) async throws -> RedisValue {
+    func run(_ command: RedisCommand, key: [UInt8] = []) async throws -> RedisValue {
         let id = RedisWait.next()
         return try await waitOnLoop(id: id) { (waiter: Waiter<RedisValue>) in
             submit([command], id: id) { RedisWait.end(waiter, $0) }
@@ -239,7 +265,7 @@ actor RedisLink {
         }
     }
 
-    /// Runs a command; see ``run(_:)``.
+    /// Runs a command; see ``run(_:key:)``.
     func command(_ words: RedisCommand.Word...) async throws -> RedisValue {
         try await run(RedisCommand(words))
     }

@@ -22,7 +22,7 @@ final class RedisPresence {
         /// Whether a command has no answer yet.
         var isBusy = false
         /// The subscription to changes, while it is watched.
-        var subscription: RedisClient.SubscriptionID?
+        var subscription: RedisSubscriptionID?
         var isWatched = false
         /// Who is present as the listener knows it; `nil` while nobody knows it.
         var known: [String: String]?
@@ -59,7 +59,7 @@ final class RedisPresence {
     /// The most members in one answer.
     static let mostMembers = 100_000
 
-    private let client: RedisClient
+    private let client: any RedisClient
     private let names: RedisTopicNames
     private let lease: Duration
     private let node: String
@@ -74,7 +74,7 @@ final class RedisPresence {
     /// Told who comes and goes.
     var changed: (PresenceChange, String) -> Void = { _, _ in }
 
-    init(_ client: RedisClient, _ names: RedisTopicNames, lease: Duration) {
+    init(_ client: any RedisClient, _ names: RedisTopicNames, lease: Duration) {
         self.client = client
         self.names = names
         self.lease = max(lease, .milliseconds(3))
@@ -215,7 +215,8 @@ final class RedisPresence {
             let (presence, room) = bound.value
             presence.take(event, of: room)
         }
-        room.subscription = client.onLoop(client.loop, (room.keys[4], handler)) { $0.subscribe(to: $1.0, $1.1) }
+        let channel = RedisChannel(client.channelKind, room.keys[4])
+        room.subscription = client.onLoop(client.loop, (channel, handler)) { $0.subscribe(to: $1.0, $1.1) }
     }
 
     private func take(_ event: RedisSubscriptionEvent, of room: Room) {

@@ -47,7 +47,7 @@ final class RedisPublisher {
         }
     }
 
-    private let client: RedisClient
+    private let client: any RedisClient
     private let names: RedisTopicNames
     private let options: RedisOptions
     private let inbox: RedisInbox
@@ -71,7 +71,13 @@ final class RedisPublisher {
     private static let mostAttempts = 4
 
     /// Makes one that has nothing to publish; `fresh` is random text, for epochs.
-    init(_ client: RedisClient, _ names: RedisTopicNames, _ options: RedisOptions, _ inbox: RedisInbox, fresh: String) {
+    init(
+        _ client: any RedisClient,
+        _ names: RedisTopicNames,
+        _ options: RedisOptions,
+        _ inbox: RedisInbox,
+        fresh: String
+    ) {
         self.client = client
         self.names = names
         self.options = options

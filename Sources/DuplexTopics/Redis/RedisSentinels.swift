@@ -43,9 +43,9 @@ final class RedisSentinels: Sendable {
         func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).newValue & .max }
     }
 
-    /// Makes the link to the master.
+    /// Makes the link to the master, which starts and closes this.
     func makeLink(options: RedisOptions) -> RedisLink {
-        let made = RedisLink(options: options, loop: link.loop, needsMaster: true) { [self] in
+        let made = RedisLink(options: options, loop: link.loop, needsMaster: true, sentinels: self) { [self] in
             try await locate(after: $0)
         }
         follower.withLock { $0.link = made }

@@ -60,11 +60,9 @@ struct RedisChannel: Sendable, Hashable {
 
 /// Names one local subscriber.
 struct RedisSubscriptionID: Sendable, Hashable {
-    fileprivate let channel: RedisChannel
-    fileprivate let number: UInt64
-
     /// What it has subscribed to.
-    var subscribed: RedisChannel { channel }
+    let channel: RedisChannel
+    let number: UInt64
 }
 
 /// Who on this machine has subscribed to which channels.

@@ -14,11 +14,8 @@ struct RedisClientTests {
     @Test("One server runs commands and carries messages")
     func usesOne() async throws {
         try await TestRedis.run { redis in
-            let client = try RedisClient(
-                .one(try redis.address),
-                options: RedisOptions(),
-                loop: EventLoopGroup.shared.next()
-            )
+            let deployment = RedisDeployment.one(try redis.address)
+            let client = try deployment.makeClient(RedisOptions(), on: EventLoopGroup.shared.next())
             await client.start()
             let told = Told<String>()
             let id = await client.listen("news", told)
@@ -38,15 +35,15 @@ struct RedisClientTests {
     @Test("A deployment that leads nowhere is refused")
     func refuses() {
         #expect(throws: TopicError.self) {
-            try RedisClient(.cluster([]), options: RedisOptions(), loop: EventLoopGroup.shared.next())
+            try RedisDeployment.cluster([]).makeClient(RedisOptions(), on: EventLoopGroup.shared.next())
         }
     }
 }
 
 extension RedisClient {
-    /// Subscribes, and notes what is told in words.
-    func listen(_ name: String, _ told: Told<String>) -> SubscriptionID {
-        subscribe(to: Array(name.utf8)) { event in
+    /// Subscribes to a channel, of the kind that messages are published to by default, and notes what is told in words.
+    func listen(_ name: String, _ told: Told<String>, kind: RedisChannel.Kind? = nil) -> RedisSubscriptionID {
+        subscribe(to: RedisChannel(kind ?? channelKind, name)) { event in
             switch event {
             case .active: told.add("active")
             case .message(let bytes): told.add(String(decoding: bytes, as: UTF8.self))

@@ -50,11 +50,8 @@ struct RedisClusterTests {
     @Test("Commands and subscriptions go to the node of the slot, and follow it when it moves")
     func follows() async throws {
         try await Self.run { nodes in
-            let client = try RedisClient(
-                .cluster([try nodes[2].address]),
-                options: Self.options,
-                loop: EventLoopGroup.shared.next()
-            )
+            let deployment = RedisDeployment.cluster([try nodes[2].address])
+            let client = try deployment.makeClient(Self.options, on: EventLoopGroup.shared.next())
             await client.start()
             try await Self.compareSlots(with: nodes[0])
             try await Self.reachesEveryNode(client, nodes)
@@ -82,7 +79,7 @@ struct RedisClusterTests {
         await connection.close()
     }
 
-    private static func reachesEveryNode(_ client: RedisClient, _ nodes: [TestRedis]) async throws {
+    private static func reachesEveryNode(_ client: any RedisClient, _ nodes: [TestRedis]) async throws {
         let told = Told<String>()
         for number in 0..<30 {
             let name = "channel-\(number)"
@@ -107,7 +104,7 @@ struct RedisClusterTests {
     }
 
     /// A slot moves for good: MOVED, and the subscription is made anew.
-    private static func followsMovedSlot(_ client: RedisClient, _ nodes: [TestRedis]) async throws {
+    private static func followsMovedSlot(_ client: any RedisClient, _ nodes: [TestRedis]) async throws {
         let key = Array("mover".utf8)
         let slot = "\(RedisSlot.of(key))"
         let told = Told<String>()
@@ -135,7 +132,7 @@ struct RedisClusterTests {
     }
 
     /// A slot is on its way: ASK, for this command alone.
-    private static func asksElsewhere(_ client: RedisClient, _ nodes: [TestRedis]) async throws {
+    private static func asksElsewhere(_ client: any RedisClient, _ nodes: [TestRedis]) async throws {
         let key = Array("asked".utf8)
         let slot = "\(RedisSlot.of(key))"
         let source = nodes[RedisSlot.of(key) / 5_462]
@@ -150,7 +147,7 @@ struct RedisClusterTests {
     }
 
     /// A node is killed and started again, with the slots that it had.
-    private static func comesBack(_ client: RedisClient, _ nodes: [TestRedis]) async throws {
+    private static func comesBack(_ client: any RedisClient, _ nodes: [TestRedis]) async throws {
         let key = Array("back".utf8)
         let node = nodes[RedisSlot.of(key) / 5_462]
         let told = Told<String>()

@@ -253,20 +253,6 @@ extension TestRedis {
 }
 
 extension RedisLink {
-    /// Subscribes, and notes what is told in words.
-    func listen(_ name: String, _ told: Told<String>, kind: RedisChannel.Kind = .plain) -> RedisSubscriptionID {
-        subscribe(to: RedisChannel(kind, name)) { event in
-            switch event {
-            case .active: told.add("active")
-            case .message(let bytes): told.add(String(decoding: bytes, as: UTF8.self))
-            case .matched(let bytes, let channel):
-                told.add(String(decoding: channel + [0x3A, 0x20] + bytes, as: UTF8.self))
-            case .interrupted: told.add("interrupted")
-            case .refused(let error): told.add(error.kind?.rawValue ?? "\(error)")
-            }
-        }
-    }
-
     fileprivate func append(_ texts: [String], into told: Told<Int64?>, errors: Told<RedisError.Code>? = nil) {
         for text in texts {
             send(RedisCommand("APPEND", "list", .text(text))) { result in

@@ -55,7 +55,7 @@ struct RedisSentinelsTests {
                 "redis://main/0",
                 at: [try RedisURL("redis://127.0.0.1:\(nobody.address.port)"), try sentinel.address]
             )
-            let client = try RedisClient(deployment, options: Self.options, loop: loop)
+            let client = try deployment.makeClient(Self.options, on: loop)
             let states = Told<String>()
             let stream = client.states
             let observer = Task { for await state in stream { states.add(state.description) } }
@@ -116,7 +116,7 @@ struct RedisSentinelsTests {
     func findsNobody() async throws {
         try await TestRedis.run(.sentinel) { sentinel in
             let deployment = RedisDeployment.sentinel("redis://:topsecret@other", at: [try sentinel.address])
-            let client = try RedisClient(deployment, options: Self.options, loop: EventLoopGroup.shared.next())
+            let client = try deployment.makeClient(Self.options, on: EventLoopGroup.shared.next())
             let states = Told<String>()
             let stream = client.states
             let observer = Task { for await state in stream { states.add(state.description) } }
