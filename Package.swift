@@ -291,7 +291,8 @@ let package = Package(
             dependencies: [
                 "DuplexTestTimes", "DuplexSharing", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
                 "DuplexSockets",
-                "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON", "DuplexServer", httpTypes, logging,
+                "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer",
+                "DuplexFoundation", httpTypes, logging,
             ],
             swiftSettings: strict
         ),
@@ -300,8 +301,8 @@ let package = Package(
             dependencies: [
                 "DuplexTestTimes", "DuplexInspector", "DuplexTestPeers", "DuplexTestNetworks", "DuplexTestProcesses",
                 "DuplexTesting",
-                "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON", "DuplexServer",
-                "DuplexSharing", httpTypes, logging, database,
+                "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer",
+                "DuplexFoundation", "DuplexSharing", httpTypes, logging, database,
             ],
             swiftSettings: strict
         ),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexJSON
+import DuplexFoundation
 import DuplexServer
 import DuplexWire
 
