@@ -16,8 +16,9 @@ on_command="DuplexCommandTests\.(Serve|Inspect|Connect|Check|Ping|Bench|Cert|Sub
 # What sits on the poller. All else sees the loop above it, which is the same with either; some of that once more, as a
 # server and a client see it.
 of_poller="DuplexSocketsTests|WebSocketServingTests|WebSocketSendingTests|HTTPConnectionTests|ServerLoopTests|ScheduleTests.*ports"
-# What only computes.
+# What only computes: some targets, and the rules of the others.
 computing="^(ArchitectureTests|DuplexBaseTests|DuplexWireTests|DuplexDeflateTests|DuplexMustacheTests)\."
+computing+="|\.($(find Tests -path '*/Rules/*Tests.swift' -exec basename {} .swift \; | LC_ALL=C sort | paste -sd '|' -))/"
 
 # How many tests run at once: a thousand would share the threads of a few cores, and those that wait for an answer in time would
 # get none.

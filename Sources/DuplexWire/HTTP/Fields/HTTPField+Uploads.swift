@@ -3,7 +3,7 @@
 
 package import HTTPTypes
 
-// The fields of resumable uploads, which policies for other origins name as well (https://tus.io/protocols/resumable-upload).
+// The fields of resumable uploads; here, since `CORSPolicy` of the server names them, too (https://tus.io/protocols/resumable-upload).
 
 extension HTTPField.Name {
     package static let tusResumable = token("Tus-Resumable")

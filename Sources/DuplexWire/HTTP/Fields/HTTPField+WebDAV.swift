@@ -3,7 +3,7 @@
 
 package import HTTPTypes
 
-// The fields and methods of WebDAV, which policies for other origins name as well.
+// The fields and methods of WebDAV; here, since `CORSPolicy` of the server names them, too.
 
 extension HTTPField.Name {
     /// How far down a request reaches (RFC 4918 section 10.2).
