@@ -5,7 +5,7 @@ import DuplexSockets
 
 final class Echo: SocketListenerDelegate, SocketDelegate, Sendable {
     private enum Tag {
-        static let (welcome, echo) = (0, 1)
+        static let welcome = 0, echo = 1
     }
 
     func listener(_ listener: DelegatedListener, didAccept socket: DelegatedSocket) {

@@ -22,7 +22,7 @@ struct InspectorLogHandlerTests {
         logger[metadataKey: "id"] = "4"
         logger.warning("careful", metadata: ["why": "so"])
         #expect(Self.texts(console) == ["warning app: careful"])
-        #expect(console.entries.all.first?.log?.metadata?.text == #"{"id":"4","why":"so"}"#)
+        #expect(console.entries.all.first?.log?.metadata == .object(["id": .text("4"), "why": .text("so")]))
         #expect(console.entries.all.first?.log?.source == "DuplexInspectorTests")
         #expect(log.entries.map(\.message) == ["careful"])
     }
@@ -59,8 +59,9 @@ struct InspectorLogHandlerTests {
         logger.info("one", metadata: ["b": "call"])
         copy.info("two")
         #expect(
-            console.entries.all.compactMap { $0.log?.metadata?.text } == [
-                #"{"a":"provided","b":"call"}"#, #"{"a":"provided","b":"provided","c":"copy"}"#,
+            console.entries.all.map { $0.log?.metadata } == [
+                .object(["a": .text("provided"), "b": .text("call")]),
+                .object(["a": .text("provided"), "b": .text("provided"), "c": .text("copy")]),
             ]
         )
     }

@@ -34,7 +34,7 @@ struct TopicReplyTests {
     @Test("What neither says that it is done nor why it isn't is no answer: a request that comes back")
     func echoes() throws {
         for request in [TopicRequest.publish("a", "hi"), .subscribe("a", .none), .enter("a", info: "")] {
-            let reply = try #require(TopicReply(.text(request.text(1))))
+            let reply = try #require(TopicReply(.text(TopicRequestMessage(request, id: 1).json)))
             #expect(reply.id == 1 && reply.topic == nil && reply.refusal?.code == .invalidResponse)
         }
         #expect(TopicReply(.text(#"{"id":1,"ok":false}"#))?.refusal?.code == .invalidResponse)

@@ -85,3 +85,19 @@ export function payload(frame) {
     }
     return parts;
 }
+
+function bodyParts(body, absence) {
+    if (body.size === 0) return [];
+    const isKept = (body.text ?? body.data ?? "") !== "";
+    return [
+        make("h4", { text: `Its body: ${bytes(body.size)}` }),
+        isKept ? payload(body) : make("p", { class: "soft", text: absence }),
+    ];
+}
+
+/** A request or a response: its fields and its body. `absence` says why a body isn't there. */
+export function messageParts(title, fields, body, absence) {
+    const list = make("dl", { class: "facts" });
+    for (const [name, value] of fields) list.append(foreign("dt", name), foreign("dd", value, { class: "mono" }));
+    return [make("h4", { text: title }), list, ...bodyParts(body, absence)];
+}

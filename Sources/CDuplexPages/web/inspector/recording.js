@@ -7,26 +7,9 @@ import { foreign } from "./foreign.js";
 import { bytes, clock, count, duration } from "./format.js";
 import { button } from "./icons.js";
 import { say } from "./notices.js";
-import { payload, preview } from "./payload.js";
+import { messageParts, payload, preview } from "./payload.js";
 
-function fieldTable(fields) {
-    const list = make("dl", { class: "facts" });
-    for (const [name, value] of fields) list.append(foreign("dt", name), foreign("dd", value, { class: "mono" }));
-    return list;
-}
-
-function bodyPart(title, body) {
-    if (body.size === 0) return [];
-    const isKept = (body.text ?? body.data ?? "") !== "";
-    return [
-        make("h4", { text: `${title}: ${bytes(body.size)}` }),
-        isKept ? payload(body) : make("p", { class: "soft", text: "It isn't in the recording." }),
-    ];
-}
-
-function message(title, fields, body) {
-    return [make("h4", { text: title }), fieldTable(fields), ...bodyPart("Its body", body)];
-}
+const message = (title, fields, body) => messageParts(title, fields, body, "It isn't in the recording.");
 
 async function copy(text, place) {
     place.textContent = text;

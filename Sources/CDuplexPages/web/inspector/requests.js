@@ -8,7 +8,7 @@ import { bytes, clock, count, duration } from "./format.js";
 import { button, changeIcon } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
-import { payload } from "./payload.js";
+import { messageParts } from "./payload.js";
 
 const limit = 500;
 const columns = ["Time", "Method", "Path", "Status", "Took", "In", "Out", "Client"];
@@ -21,20 +21,8 @@ function path(url) {
     return url.replace(/^[a-z]+:\/\/[^/]*/, "");
 }
 
-function fieldTable(fields) {
-    const list = make("dl", { class: "facts" });
-    for (const [name, value] of fields) list.append(foreign("dt", name), foreign("dd", value, { class: "mono" }));
-    return list;
-}
-
-function bodyPart(title, body) {
-    if (body.size === 0) return [];
-    const known = body.text === undefined ? body.data !== "" : body.text !== "";
-    return [
-        make("h4", { text: `${title}: ${bytes(body.size)}` }),
-        known ? payload(body) : make("p", { class: "soft", text: "It wasn't kept: it is a file, or went out coded." }),
-    ];
-}
+const message = (title, fields, body) =>
+    messageParts(title, fields, body, "It wasn't kept: it is a file, or went out coded.");
 
 async function copy(text) {
     try {
@@ -108,12 +96,8 @@ async function detail(place, id, allows) {
             make("dt", { text: "Client" }),
             foreign("dd", exchange.peer ?? "–"),
         ),
-        make("h4", { text: "Request" }),
-        fieldTable(exchange.requestFields),
-        ...bodyPart("Its body", exchange.requestBody),
-        make("h4", { text: "Response" }),
-        fieldTable(exchange.responseFields),
-        ...bodyPart("Its body", exchange.responseBody),
+        ...message("Request", exchange.requestFields, exchange.requestBody),
+        ...message("Response", exchange.responseFields, exchange.responseBody),
     );
 }
 
