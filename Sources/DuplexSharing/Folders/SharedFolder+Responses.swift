@@ -72,7 +72,8 @@ extension SharedFolder: FileRules {
         to request: Request,
         _ make: () async throws -> Response
     ) async throws -> Response {
-        guard let path = FolderPath(path) else { return try await make() }
+        // Nothing is sent that nobody was asked about.
+        guard let path = FolderPath(path) else { throw Problem(.notFound, "There is nothing at this path.") }
         let operation = FolderOperation(.read, path, by: FolderVisitor(request))
         do {
             try await options.before(operation)
