@@ -135,9 +135,8 @@ struct DocumentTests {
     func namedTestsExist(document: String) throws {
         let quoted = Markdown.quoted(try Repository.text(of: document))
         let named = quoted.filter { $0.hasSuffix("Tests") && $0.allSatisfy(\.isLetter) && !$0.hasPrefix("Duplex") }
-        let suites = Set(
-            Repository.tests.compactMap { $0.path.split(separator: "/").last }.map { String($0.dropLast(6)) }
-        )
+        let files = Repository.tests.compactMap { $0.path.split(separator: "/").last }.map { String($0.dropLast(6)) }
+        let suites = Set(files + Repository.tests.flatMap(\.declarations.types))
         let folders = Set(Repository.tests.map(\.target))
         #expect(!named.isEmpty)
         #expect(named.filter { !suites.contains($0) && !folders.contains($0) } == [])

@@ -12,27 +12,27 @@ struct DurationTests {
     /// Longer than zero; less is an error of the call, or of the start, connecting or binding that uses the option.
     private static let longer = names(
         """
-        DuplexFoundation: Socket+Data.readData Socket+Data.write UDPSocket+Data.send
+        DuplexFoundation: Socket.readData Socket.write UDPSocket.send
         DuplexInspector: InspectorCommands.add InspectorOptions.messages InspectorOptions.sqlTime
         DuplexInspector: InspectorValues.timeLimit InspectorViews.add
         DuplexServer: DigestOptions.init DigestOptions.nonceLifetime
-        DuplexServer: RouteBuilder+Events.events RouteOption+Throttle.throttleFailures RouteOption.closeTimeout
+        DuplexServer: RouteBuilder.events RouteOption.throttleFailures RouteOption.closeTimeout
         DuplexServer: RouteOption.timeLimit WebServer.blockedLoopThreshold WebServer.closeTimeout WebServer.idleTimeout
         DuplexSharing: ResumableUploadOptions.lifetime WebDAVOptions.lockTime
         DuplexSockets: CachingResolver.refreshTimeout ChainedResolver.init ChainedResolver.timeout
         DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.nameTimeout ConnectOptions.timeout
-        DuplexFoundation: DelegatedSocket+Data.readData DelegatedSocket+Data.write DelegatedUDPSocket+Data.send
-        DuplexDelegates: DelegatedSocket+Orders.readData DelegatedSocket+Orders.write DelegatedUDPSocket.send
-        DuplexSockets: ProxyProtocol.required ResolverConfiguration.timeout Socket+Connecting.connect Socket+Reading.peek
-        DuplexSockets: Socket+Reading.read Socket+Reading.readLine Socket+Transfers.write Socket+Transfers.writeFile
-        DuplexSockets: Socket+Writing.write SocketOptions.after SocketOptions.wait TLSOptions.handshakeTimeout
-        DuplexSockets: TLSServerOptions.handshakeTimeout UDPSocket+Receiving.receive UDPSocket+Sending.send UDPSocket.connect
-        DuplexTesting: Faults.init Faults.interval Faults.slow WebServer+Testing.testing
+        DuplexFoundation: DelegatedSocket.readData DelegatedSocket.write DelegatedUDPSocket.send
+        DuplexDelegates: DelegatedSocket.readData DelegatedSocket.write DelegatedUDPSocket.send
+        DuplexSockets: ProxyProtocol.required ResolverConfiguration.timeout Socket.connect Socket.peek
+        DuplexSockets: Socket.read Socket.readLine Socket.write Socket.writeFile
+        DuplexSockets: SocketOptions.after SocketOptions.wait TLSOptions.handshakeTimeout
+        DuplexSockets: TLSServerOptions.handshakeTimeout UDPSocket.receive UDPSocket.send UDPSocket.connect
+        DuplexTesting: Faults.init Faults.interval Faults.slow WebServer.testing
         DuplexTopics: RedisOptions.answerTimeout RedisOptions.pingInterval RedisOptions.presenceLease
-        DuplexTopics: RouteBuilder+Topics.events TopicClientOptions.requestTimeout TopicOptions.historyTimeout
+        DuplexTopics: RouteBuilder.events TopicClientOptions.requestTimeout TopicOptions.historyTimeout
         DuplexTopics: TopicOptions.init TopicOptions.time
         DuplexWebSockets: ReconnectOptions.attemptTimeout ReconnectOptions.probeTimeout
-        DuplexWebSockets: ReconnectingWebSocket+Pings.ping RequestingWebSocket.request WebSocket+Sending.ping
+        DuplexWebSockets: ReconnectingWebSocket.ping RequestingWebSocket.request WebSocket.ping
         DuplexWebSockets: WebSocketMetrics.interval WebSocketOptions.closeTimeout WebSocketOptions.connectTimeout
         DuplexWire: HTTPLimits.headTime HTTPLimits.with Keepalive.adaptive Keepalive.every
         DuplexWire: MessageLimits.messageTime MessageLimits.with ReconnectPolicy.timeLimit SlowReaderPolicy.end
@@ -57,7 +57,7 @@ struct DurationTests {
     /// Less than zero is taken as zero, as the documentation of the declaration says.
     private static let asZero = names(
         """
-        DuplexFoundation: ServerSentEvent+JSON.init
+        DuplexFoundation: ServerSentEvent.init
         DuplexServer: Client.sleep EventStream.send RunningServer.stop
         DuplexSockets: Socket+Reading.TimeoutExtension
         DuplexTesting: TestClock.advance TestLoop.advance
@@ -68,7 +68,7 @@ struct DurationTests {
     /// Settings of the rules without I/O, whose callers check what they were given: what isn't longer than zero is over at once.
     private static let wire = names(
         """
-        DuplexWire: HTTPServerSession.idleTime HTTPServerSession.init Session+Time.excuseMessage Session.init
+        DuplexWire: HTTPServerSession.idleTime HTTPServerSession.init Session.excuseMessage Session.init
         DuplexWire: SessionSettings.closeTimeout SessionSettings.init
         """
     )
@@ -79,17 +79,17 @@ struct DurationTests {
         DuplexServer: RequestOutcome.duration RequestProgress.duration ServerConnection.age
         DuplexSockets: ConnectTimeline.end ConnectTimeline.names ConnectTimeline.proxy ConnectTimeline.start
         DuplexSockets: ConnectTimeline.roots StageEvent.duration StageEvent.init
-        DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolver.init Resolver.timeToLive SocketError.timeToLive
+        DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolution.init Resolution.timeToLive SocketError.timeToLive
         DuplexSockets: SocketOptions.idle SocketOptions.interval
         DuplexTesting: TestClock.advanced TestClock.duration TestClock.init TestClock.minimumResolution
         DuplexTesting: TestClock.offset TestClock.sleep TestLoop.elapsed
-        DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket+Latency.roundTrips
+        DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket.roundTrips
         DuplexDelegates: WebSocketDelegate.webSocket
         DuplexWebSockets: WebSocketSnapshot.age WebSocketSnapshot.silence WebSocketTimeline.tls
         DuplexWebSockets: WebSocketTimeline.upgrade
         DuplexWire: Backoff.bound Backoff.delay Keepalive.interval Keepalive.longestInterval Keepalive.timeout
-        DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectChange.init
-        DuplexWire: ReconnectChange.timeout ReconnectFailure.init ReconnectFailure.retryAfter RetryAfter.delay
+        DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectAttempt.init
+        DuplexWire: ReconnectAttempt.timeout ReconnectFailure.init ReconnectFailure.retryAfter RetryAfter.delay
         DuplexWire: Session.closeTimeout
         """
     )
@@ -102,20 +102,27 @@ struct DurationTests {
         }
     }
 
-    /// The file and the name of each public declaration of a file in which a duration stands.
+    /// The type and the name of each public declaration of a file in which a duration stands.
+    ///
+    /// Of types within one another it is the outermost; outside of all, the file.
     private static func declared(in file: SourceFile) -> [String] {
         guard file.code.contains("Duration") else { return [] }
-        let name = file.path.split(separator: "/").last?.replacing(".swift", with: "") ?? ""
-        // A file may begin with the word: the part before it is empty then.
-        let parts = file.code.split(separator: #/\bpublic /#, omittingEmptySubsequences: false)
-        return parts.dropFirst().compactMap { rest in
-            let declaration = head(of: rest)
+        let types = file.code.matches(of: type)
+        let ownName = file.path.split(separator: "/").last.map { String($0.dropLast(6)) } ?? ""
+        return file.code.matches(of: #/\bpublic /#).compactMap { found in
+            let declaration = head(of: file.code[found.range.upperBound...])
             // By Unicode's rules `Duration.zero` is one word.
             guard declaration.contains(#/\bDuration\b/#.wordBoundaryKind(.simple)),
                 let match = declaration.firstMatch(of: #/\b(var|let|func|init|typealias)\b\s*(\w*)/#)
             else { return nil }
+            let name = types.last { $0.range.lowerBound <= found.range.lowerBound }.map { String($0.1) } ?? ownName
             return "\(file.target) \(name).\(match.1 == "init" ? match.1 : match.2)"
         }
+    }
+
+    /// The beginning of a type or an extension that isn't within another one.
+    private static var type: Regex<(Substring, Substring)> {
+        #/^(?:[a-z@][\w()]* )*(?:struct|class|enum|actor|protocol|extension) (\w+)/#.anchorsMatchLineEndings()
     }
 
     /// What stands before the body, or on the line: a line may end within parentheses.
@@ -160,6 +167,10 @@ struct DurationTests {
             ("public func a(\n  b: Duration\n) {}", ["T A.a"]), ("public var a = Duration.zero", ["T A.a"]),
             ("public init(a: Duration? = nil) {}", ["T A.init"]), ("var a: Duration\npublic let b = 1", []),
             ("// public var a: Duration", []), ("public func a() { b(Duration.zero) }", []),
+            (
+                "extension B {\n    public var a: Duration\n}\npublic struct C {\n    public var d: Duration\n}",
+                ["T B.a", "T C.d"]
+            ),
         ]
     )
     func finds(text: String, names: [String]) {

@@ -8,17 +8,15 @@ import Testing
 struct UncheckedTests {
     /// The files that may hold `@unchecked Sendable` or `nonisolated(unsafe)`.
     private static let unchecked: Set<String> = [
+        "Sources/DuplexDelegates/Queues/DelegateQueue.swift",
         "Sources/DuplexSockets/EventLoop/LoopBound.swift",
-        "Sources/DuplexSockets/TLS/PEMReader.swift",
-        "Sources/DuplexSockets/TLS/RootStore.swift",
-        "Sources/DuplexSockets/TLS/TLSContext.swift",
-        "Sources/DuplexSockets/Buffers/TLSMemory.swift",
-        "Sources/DuplexSockets/TLS/TLSSessions.swift",
-        "Sources/DuplexSockets/TLS/X509Reference.swift",
+        "Sources/DuplexSockets/EventLoop/TLSMemory.swift",
         "Sources/DuplexSockets/System/ProxyLibrary.swift",
+        "Sources/DuplexSockets/TLS/PEMReader.swift",
+        "Sources/DuplexSockets/TLS/TLSContext.swift",
+        "Sources/DuplexSockets/TLS/X509Reference.swift",
         "Sources/DuplexWebSockets/Connection/WebSocket.swift",
         "Sources/DuplexWebSockets/Connection/WebSocketHandler.swift",
-        "Sources/DuplexDelegates/Queues/DelegateQueue.swift",
     ]
     private static let constructs = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
 

@@ -9,7 +9,7 @@ import Testing
 struct WireTests {
     /// The one file of each that may use pointers, within its functions.
     private static let unsafeFiles: Set<String> = [
-        "Sources/DuplexBase/Bytes/Octets.swift", "Sources/DuplexWire/Bytes/RawBytes.swift",
+        "Sources/DuplexBase/Octets.swift", "Sources/DuplexWire/Bytes/RawBytes.swift",
     ]
 
     /// What rules may import: types of HTTP, and what is held to the same.

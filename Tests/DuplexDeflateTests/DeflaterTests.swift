@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTesting
 import DuplexWire
 import Testing
 
@@ -85,5 +86,28 @@ struct DeflaterTests {
         #expect(Deflater.Settings(windowBits: 99, level: 10) == .init(windowBits: 15, level: 9))
         let levels = (0...9).map { Deflater.Settings(level: $0).engineLevel }
         #expect(levels == [0, 0, 1, 1, 1, 1, 1, 2, 2, 3])
+    }
+}
+
+@Suite("The window of what was sent")
+struct DeflateWindowTests {
+    @Test("Has the last bytes, never more than its size, and grows as it fills", arguments: [8, 12, 15])
+    func window(bits: Int) {
+        var generator = SeededGenerator(seed: UInt64(bits))
+        var window = DeflateWindow(bits: bits)
+        var sent: [UInt8] = []
+        #expect(window.bytes.capacity == 0)
+        for _ in 0..<200 {
+            let length =
+                Int.random(in: 0...(1 << bits) / 3, using: &generator) * Int.random(in: 0...4, using: &generator)
+            let message = (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+            sent += message
+            window.append(rawSpan(of: message))
+            #expect(window.bytes == Array(sent.suffix(1 << bits)))
+            // What an array is given is rounded up a little.
+            #expect(window.bytes.capacity <= (1 << bits) + 64)
+        }
+        window.clear()
+        #expect(window.bytes.capacity == 0)
     }
 }

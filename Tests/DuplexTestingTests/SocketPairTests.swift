@@ -3,6 +3,8 @@
 
 import DuplexSockets
 import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
 import Testing
 
 @Suite("Two connected sockets in memory")
@@ -38,6 +40,47 @@ struct SocketPairTests {
             try await write.value
             await pair.client.close()
             await pair.server.close()
+        }
+    }
+}
+
+@Suite("Two connected WebSockets in memory")
+struct WebSocketPairTests {
+    @Test("Messages go both ways, and either side closes", arguments: [true, false])
+    func talking(isClient: Bool) async throws {
+        let pair = await WebSocketPair(subprotocol: "chat")
+        #expect(pair.client.subprotocol == "chat" && pair.server.subprotocol == "chat")
+        try await pair.client.send("hello")
+        #expect(try await pair.server.receive() == .text("hello"))
+        try await pair.server.send([1, 2, 3])
+        #expect(try await pair.client.receive() == .binary([1, 2, 3]))
+        let closer = isClient ? pair.client : pair.server
+        #expect(await closer.close(code: .goingAway).isClean)
+        #expect(await pair.client.closeReport.isClean)
+    }
+
+    @Test("Messages arrive whole in pieces of one byte")
+    func split() async throws {
+        let pair = await WebSocketPair(faults: .split(every: 1))
+        try await pair.client.send(String(repeating: "ä", count: 300))
+        #expect(try await pair.server.receive() == .text(String(repeating: "ä", count: 300)))
+        await pair.client.close()
+    }
+
+    @Test("A peer that is silent after a ping is given up when the timeout has passed")
+    func keepalive() async throws {
+        try await TestLoop.run { loop in
+            var options = WebSocketOptions()
+            options.keepalive = .every(.seconds(20), timeout: .seconds(10))
+            let pair = await WebSocketPair(options: options, on: loop.group, faults: .stall(in: .toServer))
+            let read = await loop.begin { try await pair.client.receive() }
+            await loop.advance(by: .seconds(29))
+            #expect(await pair.client.state == .open)
+            await loop.advance(by: .seconds(11))
+            await #expect(throws: WebSocketError.self) { try await read.value }
+            #expect(await pair.client.closeReport.error?.code == .keepaliveTimeout)
+            await pair.server.reset()
+            await loop.advance(by: .seconds(60))
         }
     }
 }

@@ -99,3 +99,69 @@ struct SplitVerifierTests {
         #expect(try SplitVerifier().verify([], parse: Self.sums) == [0])
     }
 }
+
+@Suite("Cutting an input")
+struct SplitTests {
+    static let input = Array(UInt8(0)..<40)
+
+    @Test("The pieces of each split make up the input again")
+    func lossless() {
+        let random = (0..<100).map { Split.atRandom(seed: $0) }
+        for split in [.whole, .byteByByte, .inTwo(at: 7)] + random {
+            #expect(split.pieces(of: Self.input).flatMap { $0 } == Self.input, "\(split)")
+            #expect(split.pieces(of: []).flatMap { $0 } == [], "\(split)")
+        }
+    }
+
+    @Test("Whole is one piece, byte by byte as many as there are bytes, and in two is two")
+    func shapes() {
+        #expect(Split.whole.pieces(of: Self.input) == [Self.input])
+        #expect(Split.byteByByte.pieces(of: [1, 2, 3]) == [[1], [2], [3]])
+        #expect(Split.inTwo(at: 0).pieces(of: [1, 2, 3]) == [[], [1, 2, 3]])
+        #expect(Split.inTwo(at: 1).pieces(of: [1, 2, 3]) == [[1], [2, 3]])
+        #expect(Split.inTwo(at: 3).pieces(of: [1, 2, 3]) == [[1, 2, 3], []])
+        #expect(Split.inTwo(at: 9).pieces(of: [1, 2, 3]) == [[1, 2, 3], []])
+    }
+
+    @Test("A seed cuts in the same places each time, and seeds cut in different ones")
+    func seeds() {
+        #expect(Split.atRandom(seed: 3).pieces(of: Self.input) == Split.atRandom(seed: 3).pieces(of: Self.input))
+        #expect(Set((0..<20).map { Split.atRandom(seed: $0).pieces(of: Self.input) }).count > 15)
+    }
+
+    @Test("Some random pieces are empty")
+    func emptyPieces() {
+        #expect((0..<20).contains { Split.atRandom(seed: $0).pieces(of: Self.input).contains([]) })
+    }
+
+    @Test("A split says what it does")
+    func description() {
+        let splits: [Split] = [.whole, .byteByByte, .inTwo(at: 4), .atRandom(seed: 9)]
+        #expect(splits.map(\.description) == ["whole", "byte by byte", "in two at 4", "at random by seed 9"])
+    }
+}
+
+@Suite("Reporting the splits that differ")
+struct SplitReportTests {
+    typealias Outcome = SplitReport<Int>.Outcome
+
+    struct Refusal: Error {
+        let position: Int
+    }
+
+    @Test("Outcomes are the same when the results are equal or the errors print the same")
+    func outcomes() {
+        #expect(Outcome.returned(1) == .returned(1))
+        #expect(Outcome.returned(1) != .returned(2))
+        #expect(Outcome.threw(Refusal(position: 1)) == .threw(Refusal(position: 1)))
+        #expect(Outcome.threw(Refusal(position: 1)) != .threw(Refusal(position: 2)))
+        #expect(Outcome.threw(Refusal(position: 1)) != .returned(1))
+    }
+
+    @Test("At most ten differences are written out")
+    func manyDifferences() {
+        let report = SplitVerifier(randomSplits: 0).report(on: [UInt8](repeating: 0, count: 20)) { $0.map(\.count) }
+        #expect(report.differences.count == 22)
+        #expect(report.description.hasSuffix("and 12 more"))
+    }
+}

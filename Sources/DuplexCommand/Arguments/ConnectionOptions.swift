@@ -132,3 +132,63 @@ struct ConnectionOptions: ParsableArguments {
         return options
     }
 }
+
+/// A header field on the command line: `Name: value`.
+struct HeaderArgument: ExpressibleByArgument, Sendable {
+    let field: HTTPField
+
+    /// Takes a name that is a token, a colon, and a value without control characters (RFC 9110 section 5).
+    init?(argument: String) {
+        guard let colon = argument.firstIndex(of: ":"), let name = HTTPField.Name(String(argument[..<colon])) else {
+            return nil
+        }
+        let value = argument[argument.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+        guard HTTPField.isValidValue(String(value)) else { return nil }
+        field = HTTPField(name: name, value: String(value))
+    }
+}
+
+/// By way of which proxy to connect: `none`, `environment`, `system`, or a URL such as `socks5h://localhost:1080`.
+struct ProxyArgument: ExpressibleByArgument, Sendable {
+    let settings: ProxySettings
+    private let text: String
+
+    static let none = ProxyArgument(settings: .none, text: "none")
+
+    private init(settings: ProxySettings, text: String) {
+        self.settings = settings
+        self.text = text
+    }
+
+    init?(argument: String) {
+        switch argument {
+        case "none": settings = .none
+        case "environment": settings = .fromEnvironment
+        case "system": settings = .system
+        default:
+            guard let proxy = try? ProxySettings.url(argument) else { return nil }
+            settings = proxy
+        }
+        text = argument
+    }
+
+    var defaultValueDescription: String { text }
+}
+
+/// Whether messages are compressed: the choices of ``WebSocketCompression``.
+enum CompressionArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
+    /// Not at all.
+    case off
+    /// If the peer wants it, too.
+    case on
+    /// No connection without it.
+    case required
+
+    var compression: WebSocketCompression {
+        switch self {
+        case .off: .disabled
+        case .on: .offered
+        case .required: .required
+        }
+    }
+}

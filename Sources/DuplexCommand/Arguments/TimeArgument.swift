@@ -49,3 +49,18 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Hashable {
 
     private static let units = ["": 1, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3_600]
 }
+
+/// A time on the command line as ``TimeArgument`` has it, or `unlimited`.
+struct TimeLimitArgument: ExpressibleByArgument, Sendable, Hashable {
+    /// The time; `nil` without a limit.
+    let duration: Duration?
+
+    init?(argument: String) {
+        if argument == "unlimited" {
+            duration = nil
+        } else {
+            guard let time = TimeArgument(argument: argument) else { return nil }
+            duration = time.duration
+        }
+    }
+}

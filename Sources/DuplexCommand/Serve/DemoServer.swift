@@ -172,3 +172,158 @@ enum DemoServer {
         }
     }
 }
+
+/// The topics of `duplex serve`: of this process, or joined by a Redis with those of other servers.
+struct DemoTopics: Sendable {
+    /// Where clients speak the JSON protocol of topics.
+    static let path = "/topics"
+    /// Where a topic is a stream of events: `/topics/events?topic=room/42`.
+    static let eventsPath = "/topics/events"
+    /// The topic of the chat room, which only the room itself publishes to.
+    static let chat = "chat"
+
+    let topics: Topics
+
+    /// Makes topics of this process.
+    init() {
+        topics = Topics(Self.options)
+    }
+
+    /// Makes topics that a Redis joins with those of other servers.
+    ///
+    /// - Parameter redis: its URL; `nil` for topics of this process.
+    /// - Throws: `TopicError` for a URL that isn't one.
+    init(redis: String?) throws(TopicError) {
+        topics =
+            if let redis { Topics(try .redis(redis), Self.options) } else { Topics(Self.options) }
+    }
+
+    private static var options: TopicOptions {
+        var options = TopicOptions()
+        // The pattern is one.
+        try? options.keep("room/#")
+        // The page shows how many are there now.
+        options.presenceGrace = .zero
+        return options
+    }
+
+    var chat: Topic { topics[Self.chat] }
+
+    /// Lets clients subscribe to all topics, and publish to all but the chat room's.
+    func addRoutes(to server: inout WebServer, _ option: RouteOption) {
+        server.topics(Self.path, option, of: topics) { access in
+            access.action == .subscribe || access.action == .presence || !access.isWithin(Self.chat)
+        }
+        let topics = topics
+        server.events(Self.eventsPath, option) { stream in
+            let name = try stream.request.queryItems["topic"] ?? "room/1"
+            try await stream.subscribe(to: topics[name], replay: .last(20))
+        }
+        server.get("/topics.js", option) { _ in TopicScript.response }
+    }
+}
+
+/// The events of `duplex serve`: a count that goes on where the client has lost it.
+///
+/// Each stream ends after some events, so that clients show how they come back: a browser by itself, with the id of the last event.
+struct DemoEvents: Sendable {
+    /// The time from one event to the next.
+    var interval = Duration.milliseconds(500)
+    /// How many events a stream has.
+    var count = 10
+
+    /// What a client may name as the last event: others begin anew.
+    private static let numbers = 0..<1_000_000_000
+
+    /// Sends the events of one stream; see `RouteBuilder.events`.
+    ///
+    /// The data is the number of the event, and the id that the client has come back with: `{"number":11,"after":"10"}`.
+    func send(on stream: EventStream) async throws {
+        let last = stream.lastEventID.flatMap { Int($0) }.flatMap { Self.numbers.contains($0) ? $0 : nil } ?? 0
+        for number in (last + 1)...(last + count) {
+            if number > last + 1 { try await Task.sleep(for: interval) }
+            let after = last == 0 ? "null" : "\"\(last)\""
+            try await stream.send("{\"number\":\(number),\"after\":\(after)}", event: "tick", id: "\(number)")
+        }
+    }
+}
+
+/// The last requests, as events for the demo page.
+///
+/// Everybody who sees the page sees them, so they have neither the address of a client nor the query.
+struct DemoLog: Sendable {
+    /// One event for each request, with JSON such as
+    /// `{"method":"GET","path":"/","status":200,"microseconds":41,"bytes":5120}`.
+    let feed = EventFeed(keeping: 100)
+
+    /// The longest part of a path that is shown.
+    private static let pathBound = 120
+
+    /// Has the requests of a route be seen here.
+    var option: RouteOption {
+        .completed { [feed] request, outcome in
+            let members = [
+                JSONText.Member(name: "method", value: .string(request.method.rawValue)),
+                JSONText.Member(name: "path", value: .string(String(request.path.prefix(Self.pathBound)))),
+                JSONText.Member(name: "status", value: .integer(Int64(outcome.status?.code ?? 0))),
+                JSONText.Member(name: "microseconds", value: .integer(outcome.duration.wholeNanoseconds / 1_000)),
+                JSONText.Member(name: "bytes", value: .integer(Int64(outcome.sentBytes))),
+            ]
+            // A feed that is never finished takes every event whose type has no line end.
+            _ = try? feed.publish(JSONText.object(members).text, event: "request")
+        }
+    }
+}
+
+/// A folder that clients may change, by a page and as a disk on the network.
+struct SharedContent: Sendable {
+    /// Where the disk is.
+    static let webDAVPath = "/dav"
+
+    let folder: SharedFolder
+    /// Whether there is the page; else there are the files, and listings.
+    let hasPage: Bool
+    let hasWebDAV: Bool
+    /// How the disk is shared.
+    var sharing = WebDAVOptions()
+
+    /// Adds its routes to a server.
+    ///
+    /// - Parameters:
+    ///   - server: what to add them to.
+    ///   - option: settings of these routes that differ from the server's.
+    func addRoutes(to server: inout WebServer, _ option: RouteOption) {
+        var options = sharing
+        // Beside other hidden names those of the Finder are nothing special.
+        options.takesFinderFiles = folder.options.showsHidden
+        if hasWebDAV { server.webDAV(Self.webDAVPath, option, root: folder, sharing: options) }
+        if hasPage { server.uploader("/", option, root: folder) }
+    }
+}
+
+/// Publishes every message to all connections, the one that it came from among them.
+///
+/// Of what is sent to a connection that doesn't take it, the oldest is dropped.
+struct BroadcastHandler: WebSocketHandler {
+    private let topic = Topics()["broadcast"]
+
+    func opened(_ socket: isolated WebSocket) {
+        _ = try? socket.subscribe(to: topic, slow: .dropOldest(keeping: 100))
+    }
+
+    func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+        topic.publish(bytes, kind)
+    }
+}
+
+/// Sends every message back from within the call that brings it: the synchronous way to handle a connection.
+struct EchoHandler: WebSocketHandler {
+    func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+        socket.enqueue(bytes, kind)
+    }
+}
+
+/// Sends every message back, one after the other, until the peer closes: the `async` way.
+func echo(_ socket: isolated WebSocket) async throws {
+    for try await message in socket.messages { try await socket.send(message) }
+}

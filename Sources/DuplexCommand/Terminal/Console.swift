@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexInspector
 import DuplexSockets
+import Logging
 import Synchronization
 
 #if canImport(Glibc)
@@ -148,5 +150,117 @@ final class Console: Sendable {
     /// Earlier lines of standard error come before what is printed next, where both are visible.
     private func settle() {
         if isOnePlace { complaints.writeOut() }
+    }
+}
+
+/// Lines on the two standard streams, and the prompt that stays below them.
+final class Screen: Sendable {
+    let output: StandardStream
+    let errors: StandardStream
+    private let state = Mutex(State())
+
+    /// What stands below the lines.
+    private struct State {
+        var prompt = ""
+        /// Whether a line is shown that the next one overwrites.
+        var hasProgress = false
+    }
+
+    private static let erasure = "\r\u{1b}[K"
+
+    init(output: StandardStream, errors: StandardStream) {
+        self.output = output
+        self.errors = errors
+    }
+
+    /// Keeps a prompt below what is shown; empty for none.
+    func setPrompt(_ text: String) {
+        state.withLock { state in
+            let old = state.prompt
+            state.prompt = text
+            if text.isEmpty {
+                if !old.isEmpty { write(Self.erasure, to: output) }
+            } else {
+                write(text, to: output)
+            }
+        }
+    }
+
+    /// Shows the prompt again.
+    func repeatPrompt() {
+        state.withLock { write($0.prompt, to: output) }
+    }
+
+    /// Shows a line that the next one overwrites, on standard error.
+    func showProgress(_ line: String) {
+        state.withLock { state in
+            state.hasProgress = !line.isEmpty
+            write(Self.erasure + line, to: errors)
+        }
+    }
+
+    /// Shows a line, which takes the place of the prompt; that comes back below it.
+    ///
+    /// The terminal keeps what has been typed so far and doesn't show it to the program, so it isn't printed again; it
+    /// isn't lost either.
+    ///
+    /// - Returns: Whether it was written.
+    @discardableResult
+    func show(_ line: [UInt8], on stream: StandardStream) -> Bool {
+        let isAlone = state.withLock { state in
+            if state.hasProgress { write(Self.erasure, to: errors) }
+            state.hasProgress = false
+            return state.prompt.isEmpty
+        }
+        // Without a prompt the streams have nothing in common: one that nobody reads doesn't hold up the other.
+        if isAlone { return stream.write(line + [UInt8(ascii: "\n")]) }
+        return state.withLock { state in
+            if stream === output {
+                return stream.write(Array(Self.erasure.utf8) + line + Array(("\n" + state.prompt).utf8))
+            }
+            write(Self.erasure, to: output)
+            defer { write(state.prompt, to: output) }
+            return stream.write(line + [UInt8(ascii: "\n")])
+        }
+    }
+
+    private func write(_ text: String, to stream: StandardStream) {
+        stream.write(Array(text.utf8))
+    }
+}
+
+/// Writes log lines to standard error, with what a peer may have put into them made visible.
+struct ConsoleLogHandler: LogHandler {
+    var logLevel = Logger.Level.notice
+    var metadata = Logger.Metadata()
+
+    /// Makes every logger of the process write here; called once, before the first of them is made.
+    ///
+    /// - Parameters:
+    ///   - level: the lowest level that is written.
+    ///   - console: shows the lines as well. Default: there is none.
+    static func install(level: Logger.Level, beside console: InspectorConsole? = nil) {
+        LoggingSystem.bootstrap { label in
+            let handler = ConsoleLogHandler(logLevel: level)
+            guard let console else { return handler }
+            return InspectorLogHandler(label: label, to: console, and: handler)
+        }
+    }
+
+    func log(event: LogEvent) {
+        Console.shared.complain(
+            Self.line(event.level, "\(event.message)", metadata.merging(event.metadata ?? [:]) { $1 })
+        )
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    /// A line such as `warning: a handler failed error="…"`.
+    static func line(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+        let pairs = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\"\($0.value)\"" }
+        return "\(level): \(message)\(pairs.joined())".visible
     }
 }

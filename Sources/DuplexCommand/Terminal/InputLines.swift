@@ -94,3 +94,22 @@ final class InputLines: LineSource {
         waiter?.resume(with: line)
     }
 }
+
+/// Where the lines come from that are sent.
+protocol LineSource: Sendable {
+    /// The next line without its end; `nil` when there are no more.
+    func next() async throws -> String?
+}
+
+/// Lines that are given beforehand.
+actor GivenLines: LineSource {
+    private var lines: ArraySlice<String>
+
+    init(_ lines: [String]) {
+        self.lines = lines[...]
+    }
+
+    func next() -> String? {
+        lines.popFirst()
+    }
+}

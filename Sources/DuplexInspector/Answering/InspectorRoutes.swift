@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexServer
 import DuplexWire
 import Logging
+import Synchronization
 
 /// A part of the inspector: what it answers, and what of it is watched.
 protocol InspectorRoom: Sendable {
@@ -98,5 +100,67 @@ struct InspectorRoutes {
     static func check(_ kind: InspectorChange, _ allowed: Set<InspectorChange>) throws(Problem) {
         if allowed.contains(kind) { return }
         throw Problem(.forbidden, "The app doesn't allow that: its options would name “\(kind.rawValue)”.")
+    }
+}
+
+/// What rooms answer.
+enum InspectorAnswer {
+    /// A value in JSON, which nobody keeps.
+    ///
+    /// - Parameter value: the value.
+    /// - Returns: the response.
+    /// - Throws: `EncodingError`.
+    static func json(_ value: some Encodable) throws -> Response { json(text: try CompactJSON.text(of: value)) }
+
+    /// The same of JSON that was written where it may take a while.
+    static func json(text: String) -> Response {
+        Response(type: .json, fields: [.cacheControl: "no-store"], body: .text(text + "\n"))
+    }
+
+    /// A file to be kept.
+    static func attachment(_ type: MediaType, named name: String, _ bytes: [UInt8]) -> Response {
+        var response = Response(type: type, fields: [.cacheControl: "no-store"], body: bytes)
+        response.attach(as: name)
+        return response
+    }
+}
+
+/// A change that somebody makes by the page, on its way into the log.
+final class ChangeNote: Sendable {
+    private let kind: InspectorChange
+    private let from: String
+    private let user: String?
+    private let what = Mutex("")
+
+    init(_ kind: InspectorChange, by request: Request) {
+        self.kind = kind
+        from = request.remoteAddress.map { "\($0)" } ?? "here"
+        user = request[AuthenticatedUser.self]
+    }
+
+    /// What is changed, in a few words; the log shows the first 1,000 characters.
+    ///
+    /// It may hold texts of others: what can't be seen in them is shown as signs, so that nobody steers a terminal.
+    func says(_ text: String) { what.withLock { $0 = Self.visible(text.prefix(1_000)) } }
+
+    private static func visible(_ text: Substring) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
+                result.append(contentsOf: "⟨U+\(String(scalar.value, radix: 16, uppercase: true))⟩".unicodeScalars)
+            default: result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    func tell(_ logger: Logger, outcome: String) {
+        var metadata: Logger.Metadata = [
+            "change": "\(kind.rawValue)", "what": "\(what.withLock { $0 })", "from": "\(from)",
+            "outcome": "\(Self.visible(outcome.prefix(1_000)))",
+        ]
+        if let user { metadata["user"] = "\(user)" }
+        logger.notice("the inspector has changed something", metadata: metadata)
     }
 }

@@ -183,3 +183,196 @@ struct DatabaseRoom: InspectorRoom {
         return InspectorAnswer.json(text: text)
     }
 }
+
+// Values as a whole, and rows as a file.
+
+extension DatabaseRoom {
+    /// How much of a value is shown; all of it can be downloaded.
+    private static let shown = 256 * 1_024
+    /// The longest value that is sent.
+    private static let valueLimit = DatabaseRules.valueLimit
+    /// How long and how large the result of a query, or of a sorted table, may be to be sent as a file.
+    static let exportLimits = DatabaseResult.Limits(rows: 1_000_000, cell: 16 << 20, bytes: 64 << 20)
+    /// How much memory it takes: the rows as they were read, and what is made of them.
+    private static let exportSize = ByteCount.mebibytes(128)
+    /// How much that of a whole table takes, which is read page by page.
+    private static let tableSize = ByteCount.mebibytes(32)
+    /// How many rows of a table are read at a time.
+    private static let exportPage = 2_000
+
+    // MARK: Cells
+
+    /// A value with what it is, as far as it is shown.
+    struct Cell: Codable {
+        @OrNull var cell: DatabaseCell.JSON?
+        /// The media type of a picture.
+        var image: String?
+        /// How many of its bytes are shown.
+        var shown: Int?
+    }
+
+    func cell(_ request: Request) async throws -> Response {
+        let cell = try await cell(request, keeping: Self.shown)
+        var answer = Cell(cell: cell.json)
+        if case .blob(let bytes, _) = cell {
+            answer.image = DatabaseCell.image(bytes)?.rawValue
+            answer.shown = bytes.count
+        }
+        return try InspectorAnswer.json(answer)
+    }
+
+    /// The bytes of a value, as a file or, where it is one, as a picture.
+    func value(_ request: Request) async throws -> Response {
+        let (bytes, isText): ([UInt8], Bool)
+        switch try await cell(request, keeping: Self.valueLimit) {
+        case .blob(let value, _): (bytes, isText) = (value, false)
+        case .text(let value, _): (bytes, isText) = (value, true)
+        case let other: (bytes, isText) = (Array(other.text.utf8), true)
+        }
+        if try request.queryItems["as"] == "image" {
+            guard let type = DatabaseCell.image(bytes) else { throw Problem(.notFound, "That is no picture.") }
+            var response = Response(type: type, body: bytes)
+            response.fields[.contentSecurityPolicy] = "default-src 'none'; sandbox"
+            return response
+        }
+        return InspectorAnswer.attachment(isText ? "text/plain" : "application/octet-stream", named: "value", bytes)
+    }
+
+    /// The value that a request names: by the number of its row and its column, in a table or in what SQL gives.
+    private func cell(_ request: Request, keeping limit: Int) async throws -> DatabaseCell {
+        let items = try request.queryItems
+        guard let row = Int(items["row"] ?? ""), let column = Int(items["index"] ?? ""), row >= 0, column >= 0 else {
+            throw Problem(.badRequest, "“row” and “index” say which value.")
+        }
+        let limits = DatabaseResult.Limits(rows: 1, cell: limit, bytes: .max)
+        let (sql, number) = (items["sql"], items["rowid"].flatMap { Int64($0) })
+        let selection = try sql == nil ? DatabaseSelection(items) : nil
+        let file = try await file(request)
+        return try await file.read(within: sql == nil ? Self.time : sqlTime) { database, rules in
+            let cells: [DatabaseCell]?
+            if let selection {
+                let table = try DatabaseTable(selection.table, database)
+                let query =
+                    try number.map {
+                        try DatabaseSelection(table: table.name).statement(table, count: 1, rowid: .exactly($0))
+                    } ?? selection.statement(table, count: 1, offset: row)
+                cells = try query.run(database, rules, limits).rows.first.map {
+                    Array($0.dropFirst(table.rowid == nil ? 0 : 1))
+                }
+            } else {
+                cells = try DatabaseResult.row(
+                    row,
+                    ofResult: Int(items["result"] ?? "") ?? 0,
+                    sql ?? "",
+                    database,
+                    limits,
+                    rules
+                )
+            }
+            guard let cells, column < cells.count else { throw Problem(.notFound, "There is no such value any more.") }
+            return cells[column]
+        }
+    }
+
+    // MARK: Files
+
+    /// Rows of a table, or what SQL gives, as a file.
+    func export(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
+        let items = try request.queryItems
+        guard let format = DatabaseExport.Format(rawValue: items["format"] ?? "csv") else {
+            throw Problem(.badRequest, "“format” is csv or json.")
+        }
+        let isGuarded = items["exact"] != "true"
+        let file = try await file(request)
+        var response: Response
+        if let sql = items["sql"] {
+            response = try await budget.holding(Self.exportSize) {
+                try await export(format, isGuarded, file, within: sqlTime) { database, rules in
+                    try DatabaseResult.one(sql, database, Self.exportLimits, rules)
+                }
+            }
+        } else {
+            let selection = try DatabaseSelection(items)
+            let table = try await file.read(within: Self.time) { database, _ in
+                try DatabaseTable(selection.table, database)
+            }
+            let isPaged = selection.isWhole && table.rowid != nil
+            response = try await budget.holding(isPaged ? Self.tableSize : Self.exportSize) {
+                if isPaged { return try await export(format, isGuarded, file, table) }
+                return try await export(format, isGuarded, file, within: sqlTime) { database, rules in
+                    let query = try selection.statement(table, count: Int(Int32.max))
+                    return try query.run(database, rules, Self.exportLimits).without(first: table.rowid == nil ? 0 : 1)
+                }
+            }
+        }
+        response.attach(as: "\(items["table"] ?? "result").\(format.rawValue)")
+        return response
+    }
+
+    /// What is read at once, since nobody may wait for a slow viewer with a transaction open.
+    private func export(
+        _ format: DatabaseExport.Format,
+        _ isGuarded: Bool,
+        _ file: DatabaseFile,
+        within limit: Duration,
+        _ read: @escaping @Sendable (Database, DatabaseRules) throws -> DatabaseResult
+    ) async throws -> Response {
+        let result = try await file.read(within: limit) { database, rules in try read(database, rules) }
+        if result.isCut {
+            throw Problem(
+                .contentTooLarge,
+                "The result has more than 1,000,000 rows or 64 MiB: a whole table may have more."
+            )
+        }
+        try Self.check(result.rows)
+        return Response(type: format.type) { writer in
+            var export = DatabaseExport(format, columns: result.columns, isGuarded: isGuarded)
+            try await writer.write(export.beginning)
+            for start in stride(from: 0, to: result.rows.count, by: 500) {
+                try await export.write(Array(result.rows[start..<min(start + 500, result.rows.count)]), to: writer)
+            }
+            try await writer.write(export.end)
+        }
+    }
+
+    /// A whole table, page by page in the order of the rows' numbers, each in a transaction of its own.
+    private func export(
+        _ format: DatabaseExport.Format,
+        _ isGuarded: Bool,
+        _ file: DatabaseFile,
+        _ table: DatabaseTable
+    ) async throws -> Response {
+        @Sendable func read(behind number: Int64?) async throws -> DatabaseResult {
+            let page = try await file.read(within: Self.time) { database, rules in
+                let selection = DatabaseSelection(table: table.name)
+                let behind = number.map { DatabaseSelection.RowID.behind($0) }
+                let query = try selection.statement(table, count: Self.exportPage, rowid: behind)
+                let limits = DatabaseResult.Limits(rows: Self.exportPage, cell: Self.exportLimits.cell, bytes: 8 << 20)
+                return try query.run(database, rules, limits)
+            }
+            try Self.check(page.rows)
+            return page
+        }
+        let first = try await read(behind: nil)
+        return Response(type: format.type) { writer in
+            var export = DatabaseExport(format, columns: Array(first.columns.dropFirst()), isGuarded: isGuarded)
+            try await writer.write(export.beginning)
+            var next: DatabaseResult? = first
+            while let page = next {
+                try await export.write(page.rows.map { Array($0.dropFirst()) }, to: writer)
+                guard case .integer(let last)? = page.rows.last?.first else { break }
+                next = page.isCut || page.rows.count == Self.exportPage ? try await read(behind: last) : nil
+            }
+            try await writer.write(export.end)
+        }
+    }
+
+    private static func check(_ rows: [[DatabaseCell]]) throws(Problem) {
+        for case .text(let bytes, let count) in rows.joined() where bytes.count < count { throw tooLong }
+        for case .blob(let bytes, let count) in rows.joined() where bytes.count < count { throw tooLong }
+    }
+
+    private static var tooLong: Problem {
+        Problem(.contentTooLarge, "A value has more than 16 MiB: it isn't exported, but can be downloaded by itself.")
+    }
+}

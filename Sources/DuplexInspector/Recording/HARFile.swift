@@ -178,3 +178,208 @@ enum HARFile {
         }
     }
 }
+
+extension HARFile {
+    /// The most bytes that are read.
+    static let largest = ByteCount.mebibytes(32)
+
+    /// Why an archive can't be read, for people.
+    struct Refusal: Error, Equatable, CustomStringConvertible {
+        let description: String
+    }
+
+    /// What was read of an archive.
+    struct Reading: Sendable, Equatable {
+        var recording = Recording()
+        /// How many entries couldn't be read.
+        var skipped = 0
+    }
+
+    /// Reads an archive as browsers and proxies write them: what is missing is taken as unknown.
+    ///
+    /// - Parameter bytes: in UTF-8, perhaps with a byte order mark; at most ``largest``, and nested no deeper than Foundation
+    ///   reads, which is 512 levels.
+    /// - Returns: what is in it; all as a client has seen it.
+    /// - Throws: ``Refusal``.
+    static func read(_ bytes: [UInt8]) throws(Refusal) -> Reading {
+        guard bytes.count <= largest.bytes else {
+            throw Refusal(description: "The file has more than \(largest.bytes >> 20) MiB.")
+        }
+        let document: HARDocument
+        do {
+            document = try JSONDecoder().decode(
+                HARDocument.self,
+                from: Data(ByteOrderMark.removed(from: bytes))
+            )
+        } catch DecodingError.keyNotFound, DecodingError.typeMismatch, DecodingError.valueNotFound {
+            throw Refusal(description: "The file is JSON, but not an HTTP Archive: it has no log with entries.")
+        } catch {
+            throw Refusal(description: "The file isn't JSON, or it is nested too deeply.")
+        }
+        return reading(document)
+    }
+
+    private static func reading(_ document: HARDocument) -> Reading {
+        var reading = Reading()
+        for (index, entry) in document.log.entries.enumerated() {
+            guard let entry = entry.value else {
+                reading.skipped += 1
+                continue
+            }
+            let scheme = RecordedURL(entry.request.url).scheme
+            let isWebSocket = entry.messages != nil || entry.resourceType == "websocket" || scheme.hasPrefix("ws")
+            let exchange = exchange(entry, UInt64(index))
+            if isWebSocket {
+                reading.recording.connections.append(connection(entry, exchange))
+            } else {
+                reading.recording.exchanges.append(exchange)
+            }
+        }
+        return reading
+    }
+
+    // MARK: Entries
+
+    private static func exchange(_ entry: HARDocument.Entry, _ id: UInt64) -> RecordedExchange {
+        let began = entry.startedDateTime.flatMap(HARTime.seconds) ?? 0
+        var exchange = RecordedExchange(id: id, began: began, method: entry.request.method, url: entry.request.url)
+        exchange.isClient = true
+        exchange.version = entry.request.httpVersion ?? exchange.version
+        exchange.requestFields = fields(entry.request.headers)
+        exchange.requestBody = body(entry.request.postData)
+        exchange.status = Int(clamping: whole(entry.response?.status) ?? 0)
+        exchange.reason = entry.response?.statusText ?? ""
+        exchange.responseFields = fields(entry.response?.headers)
+        exchange.responseBody = body(entry.response?.content)
+        exchange.durations = RecordedExchange.Durations(
+            head: duration(entry.timings?.send),
+            handler: duration(entry.timings?.wait),
+            sending: duration(entry.timings?.receive)
+        )
+        if entry.timings == nil { exchange.durations.handler = duration(entry.time) }
+        exchange.peer = address(entry.serverIPAddress, RecordedURL(entry.request.url).port)
+        exchange.route = entry.route
+        exchange.error = entry.error.map { words($0) }
+        return exchange
+    }
+
+    private static func connection(_ entry: HARDocument.Entry, _ exchange: RecordedExchange) -> RecordedConnection {
+        let isSecure = RecordedURL(exchange.url).isSecure
+        var connection = RecordedConnection(
+            id: exchange.id,
+            isClient: true,
+            url: exchange.url,
+            isSecure: isSecure,
+            began: exchange.began
+        )
+        connection.remote = exchange.peer
+        connection.requestFields = exchange.requestFields
+        connection.responseFields = exchange.responseFields
+        connection.subprotocol = exchange.responseFields[.secWebSocketProtocol]
+        let messages = (entry.messages ?? []).compactMap(\.value)
+        connection.errors = messages.filter(\.isError).map { message in
+            RecordedConnection.Fault(time: seconds(message.time?.value) ?? exchange.began, message: words(message.data))
+        }
+        if let error = exchange.error {
+            connection.errors.append(RecordedConnection.Fault(time: exchange.began, message: error))
+        }
+        for message in messages where !message.isError {
+            guard let opcode = opcode(message) else { continue }
+            let number = UInt64(connection.frames.count)
+            connection.frames.append(frame(message, opcode, number, exchange.began))
+        }
+        connection.closeCode = whole(entry.closeCode).map { UInt16(clamping: $0) }
+        connection.closeReason = entry.closeReason
+        if entry.isOpen != true {
+            let last = connection.frames.map(\.time).max() ?? exchange.began
+            connection.ended = max(last, exchange.began + (duration(entry.time) ?? 0))
+        }
+        return connection
+    }
+
+    /// The opcode, which has four bits (RFC 6455 section 5.2); text where none is named.
+    private static func opcode(_ message: HARDocument.Message) -> Opcode? {
+        guard let number = message.opcode?.value else { return .text }
+        guard (0...15).contains(number), number == number.rounded() else { return nil }
+        return Opcode(rawValue: UInt8(number))
+    }
+
+    private static func frame(
+        _ message: HARDocument.Message,
+        _ opcode: Opcode,
+        _ number: UInt64,
+        _ began: Double
+    ) -> RecordedFrame {
+        let isText = opcode == .text && message.encoding != "base64"
+        let bytes = isText ? Array(message.data.utf8) : Self.bytes(message.data, isCoded: true)
+        let isOutgoing = message.type == "send" || message.type == "sent"
+        let payload = RecordedBytes(bytes, of: UInt64(clamping: whole(message.size) ?? 0))
+        let header = FrameHeader.size(payload: Int(clamping: payload.size), isMasked: isOutgoing)
+        return RecordedFrame(
+            number: number,
+            time: seconds(message.time?.value) ?? began,
+            isOutgoing: isOutgoing,
+            opcode: opcode,
+            isCompressed: message.isCompressed ?? false,
+            wireLength: payload.size + UInt64(header),
+            payload: payload
+        )
+    }
+
+    // MARK: Values
+
+    /// The words of an error, as many as a person reads.
+    private static func words(_ text: String) -> String { String(text.prefix(2_000)) }
+
+    /// A time since 1970 in seconds; some write milliseconds or microseconds.
+    private static func seconds(_ time: Double?) -> Double? {
+        guard let time, time.isFinite, time > 0 else { return nil }
+        return time > 1e14 ? time / 1e6 : time > 1e11 ? time / 1e3 : time
+    }
+
+    /// Milliseconds as seconds; negative ones say that there is no such time.
+    private static func duration(_ number: HARDocument.Number?) -> Double? {
+        guard let value = number?.value, value.isFinite, value >= 0 else { return nil }
+        return value / 1_000
+    }
+
+    /// A whole number; what isn't one, or is beyond all sizes, is unknown.
+    private static func whole(_ number: HARDocument.Number?) -> Int64? {
+        number.flatMap { abs($0.value) < 1e15 ? Int64($0.value) : nil }
+    }
+
+    /// What can be a field; HTTP/2's `:path` and others can't.
+    private static func fields(_ pairs: [HARDocument.Lossy<HARDocument.Pair>]?) -> HTTPFields {
+        var fields = HTTPFields()
+        for pair in (pairs ?? []).compactMap(\.value) {
+            guard let name = HTTPField.Name(pair.name) else { continue }
+            fields.append(HTTPField(name: name, value: pair.value))
+        }
+        return fields
+    }
+
+    private static func body(_ body: HARDocument.Body?) -> RecordedBytes {
+        guard let body else { return RecordedBytes() }
+        let isCoded = body.encoding == "base64" || body.ownEncoding == "base64"
+        var bytes = bytes(body.text ?? "", isCoded: isCoded)
+        if body.text == nil, let params = body.params, !params.isEmpty {
+            let items = params.compactMap(\.value).map { item in
+                PercentEncoding.segment(item.name) + "=" + PercentEncoding.segment(item.value ?? "")
+            }
+            bytes = Array(items.joined(separator: "&").utf8)
+        }
+        return RecordedBytes(bytes, of: UInt64(clamping: whole(body.size) ?? 0))
+    }
+
+    /// The bytes of a text; of one that should be base64 and isn't, its own.
+    private static func bytes(_ text: String, isCoded: Bool) -> [UInt8] {
+        let decoded = isCoded ? Base64.decode(String(text.unicodeScalars.filter { !$0.properties.isWhitespace })) : nil
+        return decoded ?? Array(text.utf8)
+    }
+
+    private static func address(_ text: String?, _ port: Int) -> SocketAddress? {
+        guard let text else { return nil }
+        let literal = text.hasPrefix("[") ? String(text.dropFirst().prefix { $0 != "]" }) : text
+        return try? SocketAddress(literal, port: port)
+    }
+}

@@ -152,3 +152,150 @@ struct Replay: Sendable {
         error is CancellationError ? "It was cancelled." : String(describing: error)
     }
 }
+
+/// A server that recordings are replayed against: a scheme, a host and a port.
+struct ReplayTarget: Sendable, Equatable {
+    let isSecure: Bool
+    /// Host and port, as in a URL.
+    let authority: String
+    private let host: String
+    private let port: Int
+
+    /// Takes a URL without a path; `nil` for what isn't one of HTTP or WebSockets.
+    init?(_ url: String) {
+        let parts = RecordedURL(url.trimmingPrefix { $0 == " " }.description)
+        guard ["http", "https", "ws", "wss"].contains(parts.scheme), parts.target == "/", !parts.authority.isEmpty
+        else {
+            return nil
+        }
+        (isSecure, authority, port) = (parts.isSecure, parts.authority, parts.port)
+        if parts.authority.hasPrefix("[") {
+            host = String(parts.authority.dropFirst().prefix { $0 != "]" })
+        } else {
+            host = String(parts.authority.prefix { $0 != ":" })
+        }
+        if host.isEmpty || host.contains("%") { return nil }
+    }
+
+    var endpoint: Endpoint { isSecure ? .tls(host, port: port) : .host(host, port: port) }
+
+    /// The URL of a WebSocket there.
+    func webSocketURL(_ target: String) -> String { "\(isSecure ? "wss" : "ws")://\(authority)\(target)" }
+}
+
+/// Makes a recorded request again, and reads what is answered.
+struct ReplayClient: Sendable {
+    /// The most bytes of a body that are read.
+    static let bodyBound = ByteCount.mebibytes(64)
+
+    /// What was answered; of its body the length only.
+    struct Answer: Sendable, Equatable {
+        var status: Int
+        var size: UInt64
+        /// From the first byte out to the last byte in.
+        var seconds: Double
+    }
+
+    let target: ReplayTarget
+    /// Take the place of recorded fields.
+    var fields = HTTPFields()
+    var tls = TLSOptions()
+    /// How long a request may take, connecting and all.
+    var timeout = Duration.seconds(20)
+
+    /// Makes the request, on a connection of its own.
+    ///
+    /// - Parameter exchange: its fields go with it, but for those of the connection and those that were masked.
+    /// - Returns: what was answered.
+    /// - Throws: `SocketError`, `HTTPError`, `CancellationError`.
+    func send(_ exchange: RecordedExchange) async throws -> Answer {
+        let deadline = ContinuousClock.now + timeout
+        var options = ConnectOptions(timeout: timeout)
+        options.tls = tls
+        let socket = try await Socket.connect(to: target.endpoint, options: options)
+        do {
+            let began = ContinuousClock.now
+            let request = RecordedHeads.replay(exchange, host: target.authority, fields)
+            try await socket.write(request, timeout: Self.rest(until: deadline))
+            var reading = ResponseReading(answering: HTTPRequest.Method(exchange.method) ?? .get)
+            while !reading.isDone {
+                let bytes = try await socket.read(timeout: Self.rest(until: deadline))
+                guard let bytes else {
+                    try reading.finish()
+                    break
+                }
+                try reading.take(bytes)
+            }
+            await socket.close()
+            return Answer(status: reading.status, size: reading.size, seconds: (ContinuousClock.now - began).inSeconds)
+        } catch {
+            await socket.reset()
+            throw error
+        }
+    }
+
+    /// Never nothing, which would be no limit.
+    private static func rest(until deadline: ContinuousClock.Instant) -> Duration {
+        max(.milliseconds(1), deadline - ContinuousClock.now)
+    }
+}
+
+/// A response as it comes, of whose body only the length is kept.
+struct ResponseReading {
+    private(set) var status = 0
+    private(set) var size: UInt64 = 0
+    private(set) var isDone = false
+    private let method: HTTPRequest.Method
+    private var parser = ResponseHeadParser()
+    private var decoder: BodyDecoder?
+    private var input: [UInt8] = []
+
+    init(answering method: HTTPRequest.Method) {
+        self.method = method
+    }
+
+    /// Takes the next bytes in.
+    mutating func take(_ bytes: [UInt8]) throws(HTTPError) {
+        input += bytes
+        var position = 0
+        let bytes = input
+        while !isDone {
+            let moved = try step(bytes, &position)
+            if !moved { break }
+        }
+        input.removeFirst(position)
+    }
+
+    /// One head, or one piece of the body.
+    ///
+    /// - Returns: whether there was one.
+    private mutating func step(_ bytes: [UInt8], _ position: inout Int) throws(HTTPError) -> Bool {
+        guard var body = decoder else {
+            guard let head = try parser.parse(bytes.span, from: &position) else { return false }
+            status = head.status.code
+            if head.status.kind == .informational && head.status.code != 101 { return true }
+            var limits = HTTPLimits.internet
+            limits.bodySize = ReplayClient.bodyBound
+            decoder = try BodyDecoder(head.framing(answering: method), limits: limits, isResponse: true)
+            isDone = head.status.code == 101
+            return true
+        }
+        let piece = try body.next(bytes.span, from: &position)
+        decoder = body
+        switch piece {
+        case nil: return false
+        case .data(let range): size += UInt64(range.count)
+        case .end: isDone = true
+        }
+        return true
+    }
+
+    /// Takes note that nothing more comes.
+    mutating func finish() throws(HTTPError) {
+        guard var body = decoder else {
+            throw HTTPError(.truncated, "the server ended the connection without an answer")
+        }
+        try body.finish()
+        isDone = true
+    }
+}

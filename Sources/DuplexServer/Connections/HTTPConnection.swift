@@ -10,7 +10,7 @@ import HTTPTypes
 /// asks for, and has requests answered.
 ///
 /// All rules are the session's. Belongs to its loop's thread. A handler that needs a task runs in the connection's
-/// runner (`HTTPConnection+Running.swift`); others run here, between two requests.
+/// runner (`HTTPConnection+Responding.swift`); others run here, between two requests.
 final class HTTPConnection {
     // In an order that leaves few gaps, small fields behind the one whose size is odd: an idle connection is little more
     // than this object, its channel and its client.

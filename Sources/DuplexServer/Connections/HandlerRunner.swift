@@ -2,7 +2,10 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexWebSockets
 import DuplexWire
+import HTTPTypes
+import Logging
 
 /// The task of a connection: runs the handlers that wait for something, one request after the other.
 ///
@@ -106,4 +109,107 @@ actor HandlerRunner {
     private func park(_ parked: ParkedTask) {
         if isBusy && next == nil { stage = .waiting(parked) } else { parked.resume() }
     }
+}
+
+// What a connection's task does: has the app answer, and makes the body of the response where it is still to be made.
+
+extension HandlerRunner {
+    /// Has the app decide; what the client sends meanwhile waits, as it does behind every request.
+    func ask(
+        _ admit: AdmissionDecision,
+        _ endpoint: WebSocketEndpoint,
+        _ request: Request,
+        _ acceptance: Acceptance
+    ) async {
+        let verdict: AdmissionVerdict
+        do {
+            if let span = connection.present?.opening?.span {
+                verdict = try await span.around { try await admit(request) }
+            } else {
+                verdict = try await admit(request)
+            }
+        } catch {
+            verdict = .refused(endpoint.settings.response(of: connection.problem(error, request), request))
+        }
+        connection.conclude(verdict, request, endpoint, acceptance)
+        connection.goOn()
+    }
+
+    /// Sends a response whose body is still to be made, and makes it.
+    func send(_ response: Response, _ request: Request) async {
+        switch response.body.content {
+        case .bytes, .text, .pushed: break
+        case .file(let file): connection.send(file, of: response, to: request)
+        case .writer(let length, let write): await send(write, length, of: response)
+        case .coded(let coded): await send(coded, of: response, request)
+        }
+        connection.goOn()
+    }
+
+    private func send(
+        _ write: @Sendable (ResponseWriter) async throws -> Void,
+        _ length: Int?,
+        of response: Response
+    ) async {
+        guard let exchange = connection.beginBody(response, length) else { return }
+        do {
+            await exchange.setTrailers(response.trailers)
+            // In answer to HEAD nothing is written: what has no end would never come to it.
+            if connection.session.sendsBody { try await write(ResponseWriter(exchange: exchange)) }
+            connection.finishBody(of: exchange, trailers: await exchange.trailers)
+        } catch {
+            connection.failBody(of: exchange, error)
+        }
+    }
+
+    /// Sends a body that is put into a coding on its way.
+    private func send(_ coded: CodedBody, of response: Response, _ request: Request) async {
+        let file: LoopBound<FileRange>?
+        do {
+            file = if case .file(let file) = coded.body.content { try bound(file) } else { nil }
+        } catch {
+            return connection.fileFailed(error, request)
+        }
+        guard let exchange = connection.beginBody(response, nil) else { return }
+        do {
+            await exchange.setTrailers(response.trailers)
+            if connection.session.sendsBody {
+                try await exchange.beginCoding(coded)
+                switch coded.body.content {
+                case .bytes(let bytes): try await send(bytes, to: exchange)
+                case .text(let text): try await send(Array(text.utf8), to: exchange)
+                case .writer(_, let write): try await write(ResponseWriter(exchange: exchange))
+                case .file, .pushed, .coded: break
+                }
+                if let file { try await send(file, to: exchange) }
+                try await exchange.endCoding()
+            }
+            connection.finishBody(of: exchange, trailers: await exchange.trailers)
+        } catch {
+            connection.failBody(of: exchange, error)
+        }
+    }
+
+    private func bound(_ file: ResponseFile) throws(SocketError) -> LoopBound<FileRange> {
+        LoopBound(try file.range(), on: loop.thread)
+    }
+
+    private func send(_ bytes: [UInt8], to exchange: Exchange) async throws {
+        for start in stride(from: 0, to: bytes.count, by: Self.codedPiece) {
+            let piece = bytes[start..<min(start + Self.codedPiece, bytes.count)]
+            try await exchange.write(Array(piece), flushes: false)
+        }
+    }
+
+    /// The system can't move what is coded on the way: it is read here.
+    private func send(_ file: LoopBound<FileRange>, to exchange: Exchange) async throws {
+        while file.value.remaining > 0 {
+            let part = file.value.part.prefix(UInt64(Self.codedPiece))
+            if !part.isCached { try await BlockingThreads.files.runToEnd { part.readAhead() } }
+            try await exchange.write(try file.value.read(limit: Self.codedPiece), flushes: false)
+        }
+    }
+
+    /// How much of a body is coded at once.
+    private static var codedPiece: Int { 64 * 1_024 }
 }

@@ -66,3 +66,40 @@ public final class Client: Sendable {
         try await loop.sleep(until: now.advanced(by: duration))
     }
 }
+
+/// The listener that a connection came by, as far as its requests are concerned.
+final class Entrance: Sendable {
+    /// What is listened on; nil in a test that has no port.
+    let address: SocketAddress?
+    /// The hosts that are answered for there.
+    let hosts: AllowedHosts
+    /// Whether a client that has ended its side is probed while it waits for a response: the app hasn't said otherwise.
+    let probesClients: Bool
+    /// Whether a client is given up that acknowledges nothing of a response without an end: the app hasn't said otherwise.
+    let givesUpClients: Bool
+
+    /// That of a request that a test makes.
+    static let none = Entrance(nil, hosts: AllowedHosts(nil, isLocal: false))
+
+    init(_ address: SocketAddress?, hosts: AllowedHosts, probesClients: Bool = false, givesUpClients: Bool = false) {
+        self.address = address
+        self.hosts = hosts
+        self.probesClients = probesClients
+        self.givesUpClients = givesUpClients
+    }
+}
+
+extension SocketAddress {
+    /// What of an address is counted together: an IPv4 address, or the network of an IPv6 address, of which whoever has one
+    /// has them all (RFC 4291 section 2.5.4); empty for Unix sockets.
+    var network: [UInt8] {
+        let bytes = unmapped.bytes
+        return bytes.count == 16 ? Array(bytes[..<8]) : bytes
+    }
+
+    /// Whether it is counted: not this machine's own, where a proxy may stand for many.
+    var isCounted: Bool { family != .unix && !isLoopback }
+
+    /// The network where it is counted.
+    var countedNetwork: [UInt8]? { isCounted ? network : nil }
+}

@@ -44,3 +44,112 @@ public struct Request: Sendable {
     /// Which process sent it, where it came by a Unix socket; see ``Client/peerCredentials``.
     public var peerCredentials: PeerCredentials? { client.peerCredentials }
 }
+
+// What the fields of a request say, read when it is asked for.
+
+extension Request {
+    /// The names and values of the query, decoded and in their order; empty where there is none.
+    ///
+    /// - Throws: `HTTPError` with 400 if the query can't be decoded, or has more than 1,000 items.
+    public var queryItems: QueryItems {
+        get throws(HTTPError) {
+            guard let items = QueryItems(query) else {
+                throw HTTPError(.badTarget, "the query isn't made of names and values that can be decoded")
+            }
+            return items
+        }
+    }
+
+    /// The cookies that came with it.
+    public var cookies: RequestCookies { RequestCookies(fields) }
+
+    /// The media type of the body; `nil` where none is named.
+    public var contentType: MediaType? { fields[.contentType].map(MediaType.init(rawValue:)) }
+
+    /// Which media types the client wants.
+    public var accepted: MediaPreferences { MediaPreferences(fields) }
+
+    /// Which languages the client wants.
+    public var acceptedLanguages: LanguagePreferences { LanguagePreferences(fields) }
+
+    /// Which codings of the content the client takes.
+    public var acceptedCodings: CodingPreferences { CodingPreferences(fields) }
+
+    /// What must be true of the content before the request is done (RFC 9110 section 13).
+    ///
+    /// GET and HEAD are answered by themselves where the response names a validator, `ETag` or `Last-Modified`; a handler
+    /// that changes something asks here before it does.
+    public var preconditions: Preconditions { Preconditions(method, fields, now: .now) }
+
+    /// The parts of the content that the client asks for; `nil` where it asks for all.
+    public var ranges: ByteRanges? { ByteRanges(fields) }
+}
+
+extension Request {
+    /// The body as text, by the charset of its media type; UTF-8 where none is named.
+    ///
+    /// For the bytes see ``RequestBody/collect(upTo:)``.
+    ///
+    /// - Parameter limit: the most bytes that are taken. Default: what the route allows.
+    /// - Returns: the text; an empty one where there is no body.
+    /// - Throws: `HTTPError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no text in it,
+    ///   with 413 beyond the limit; else as ``RequestBody/AsyncIterator/next()``.
+    public func text(upTo limit: ByteCount = .unlimited) async throws -> String {
+        let charset = try Charset(of: contentType)
+        return try charset.decode(try await body.collect(upTo: limit))
+    }
+}
+
+extension Request {
+    /// Sends the client hints of what it will need, while the response is still being made: 103 (RFC 8297).
+    ///
+    /// ```swift
+    /// server.get("/page", .earlyHints) { request in
+    ///     try await request.sendEarlyHints("</style.css>; rel=preload; as=style")
+    ///     return try await page()
+    /// }
+    /// ```
+    ///
+    /// It may be sent several times. A client of HTTP/1.0 gets none. Steps after the handler don't see it, so what they
+    /// add to responses is in the final one alone, and a browser takes hints by what the final one allows.
+    ///
+    /// Hazard: some clients take an interim response that they don't know for the final one. Send hints to browsers,
+    /// which say `Sec-Fetch-Mode: navigate`. Send none behind a proxy that doesn't know them: nginx 1.22 takes them for
+    /// the response, and its client waits in vain.
+    ///
+    /// - Parameters:
+    ///   - links: the values of the field Link (RFC 8288 section 3).
+    ///   - fields: further fields; those that concern framing are left out. Default: none.
+    /// - Throws: `HTTPError` with `wrongOrder` on a route without ``RouteOption/earlyHints``, and once the response has
+    ///   begun; `CancellationError` when the client has disconnected, or the request has been answered.
+    public func sendEarlyHints(_ links: String..., fields: HTTPFields = HTTPFields()) async throws {
+        guard let exchange = self[ExchangeLink.self] else {
+            throw HTTPError(.wrongOrder, "early hints are sent on a route with the option earlyHints")
+        }
+        var fields = fields
+        for link in links { fields.append(HTTPField(name: .link, value: link)) }
+        try await exchange.sendInterim(.earlyHints, fields)
+    }
+}
+
+/// The exchange that a request is of, noted with it where its route says so: most requests need none.
+enum ExchangeLink: RequestKey {
+    typealias Value = Exchange
+}
+
+/// A value that goes with a request from one that has found it out to those behind: the name of a user, an id.
+///
+/// ```swift
+/// enum Tenant: RequestKey { typealias Value = String }
+/// server.use(.before { request in request[Tenant.self] = try tenant(of: request); return nil })
+/// server.get("/") { request in "Hello \(request[Tenant.self] ?? "stranger")" }
+/// ```
+public protocol RequestKey {
+    /// The type of the value.
+    associatedtype Value: Sendable
+}
+
+/// Noted with a request whose query holds a secret, and which is nobody's business: no log has its query.
+package enum SecretRequest: RequestKey {
+    package typealias Value = Bool
+}

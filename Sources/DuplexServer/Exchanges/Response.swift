@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 public import DuplexWire
 public import HTTPTypes
 
@@ -193,4 +194,108 @@ extension String: ResponseConvertible {
 extension HTTPResponse.Status: ResponseConvertible {
     /// A response of that status without a body.
     public var response: Response { Response(status: self) }
+}
+
+// What a response becomes where its request names conditions, and it names a validator.
+
+extension Response {
+    /// The response, or in its place 304 or 412 if the conditions of a GET or a HEAD say so (RFC 9110 section 13).
+    ///
+    /// A handler of another method has done its work by now: it asks ``Request/preconditions`` before.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - refuse: makes the response of a problem.
+    /// - Returns: the response, or the one in its place.
+    func meetingConditions(of request: Request, _ refuse: (Problem, Request) -> Response) -> Response {
+        guard request.head.hasConditions, status == .ok, request.method == .get || request.method == .head,
+            let validators
+        else { return self }
+        switch request.preconditions.verdict(validators) {
+        case .proceed: return self
+        case .notModified: return notModified
+        case .failed:
+            return refuse(Problem(.preconditionFailed, "What is here isn't what the request is about."), request)
+        }
+    }
+
+    /// The validators of this content; nil where it has none.
+    private var validators: Preconditions.Validators? {
+        let tag = otherFields[.eTag].flatMap(EntityTag.init(field:))
+        let modified = otherFields[.lastModified].flatMap { HTTPDate.parse($0, now: .now) }
+        return tag == nil && modified == nil ? nil : Preconditions.Validators(tag: tag, modified: modified)
+    }
+
+    /// RFC 9110 section 15.4.5: without the content, and what only describes it.
+    private var notModified: Response {
+        var response = Response(status: .notModified)
+        response.otherFields = otherFields
+        for name in [HTTPField.Name.contentEncoding, .contentLanguage, .contentRange, .contentDisposition] {
+            response.otherFields[name] = nil
+        }
+        return response
+    }
+}
+
+// What a response becomes where responses are compressed.
+
+extension Response {
+    /// Has the body compressed when it is sent, if the client takes that and the response is one to be compressed.
+    mutating func compress(for request: Request, by compression: ResponseCompression) {
+        let verdict = verdict(for: request, by: compression)
+        note(verdict)
+        guard case .coded(let coding) = verdict else { return }
+        // What is pushed goes out as it is made, whatever a step has said that it is.
+        if case .pushed = body.content { return }
+        otherFields[.contentEncoding] = coding.rawValue
+        // Lengths and ranges are of the content as it was.
+        otherFields[.contentLength] = nil
+        otherFields[.acceptRanges] = nil
+        body = ResponseBody(content: .coded(CodedBody(body, coding, level: compression.level)))
+    }
+
+    /// Has a 304 say what the response in whose place it is would have said.
+    mutating func note(originally original: Response, for request: Request, by compression: ResponseCompression) {
+        note(original.verdict(for: request, by: compression))
+    }
+
+    private func verdict(for request: Request, by compression: ResponseCompression) -> ResponseCompression.Verdict {
+        let type = (mediaType ?? otherFields[.contentType]).map(MediaType.init(rawValue:))
+        return compression.verdict(
+            status: status,
+            type: type,
+            fields: otherFields,
+            length: body.count,
+            accepting: request.acceptedCodings
+        )
+    }
+
+    private mutating func note(_ verdict: ResponseCompression.Verdict) {
+        if verdict != .same { vary(by: .acceptEncoding) }
+        if case .coded = verdict { weakenTag() }
+    }
+
+    /// The tag of other bytes that are worth the same: a strong one names these bytes only (RFC 9110 section 8.8.3).
+    private mutating func weakenTag() {
+        guard let tag = otherFields[.eTag].flatMap(EntityTag.init(field:)), !tag.isWeak else { return }
+        otherFields[.eTag] = "W/\(tag)"
+    }
+}
+
+extension HTTPField.Name {
+    /// A name that is written in the source; traps for what isn't a token.
+    init(known text: StaticString) {
+        guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
+        self = name
+    }
+
+    static let xRequestID = Self(known: "X-Request-ID")
+    static let xRequestedWith = Self(known: "X-Requested-With")
+    static let xForwardedProto = Self(known: "X-Forwarded-Proto")
+    static let link = Self(known: "Link")
+    package static let secFetchSite = Self(known: "Sec-Fetch-Site")
+    package static let referrerPolicy = Self(known: "Referrer-Policy")
+    static let lastEventID = Self(known: "Last-Event-ID")
+    static let xAccelBuffering = Self(known: "X-Accel-Buffering")
+    package static let xFrameOptions = Self(known: "X-Frame-Options")
 }

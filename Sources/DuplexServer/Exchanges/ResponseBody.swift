@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+public import HTTPTypes
 
 /// The body of a response: bytes, a part of a file, or what a task makes of it while the client reads.
 public struct ResponseBody: Sendable {
@@ -139,5 +140,62 @@ extension ResponseBody: ExpressibleByStringLiteral {
     /// A text in UTF-8.
     public init(stringLiteral text: String) {
         self.init(content: .text(text))
+    }
+}
+
+/// Writes the body of a response while it is made.
+///
+/// Any task may write, on any executor; pieces go out in the order of the calls.
+public struct ResponseWriter: Sendable {
+    let exchange: Exchange
+
+    /// Writes a piece.
+    ///
+    /// Returns once the connection has taken it, and waits while more than 64 KiB are unsent to a slow client. Even for
+    /// a fast client it waits a moment every 1 MiB, so that others on the loop have their turn.
+    ///
+    /// - Parameter bytes: the piece; an empty one does nothing.
+    /// - Throws: `CancellationError` when the client has disconnected or the task is cancelled; `HTTPError` with
+    ///   `wrongLength` when the body is longer than announced.
+    public func write(_ bytes: [UInt8]) async throws {
+        try await exchange.write(bytes)
+    }
+
+    /// Writes a piece of text in UTF-8; as bytes are.
+    public func write(_ text: String) async throws {
+        try await exchange.write(Array(text.utf8))
+    }
+
+    /// Sets fields to send after the body, if it goes in chunks (RFC 9110 section 6.5).
+    public func setTrailers(_ fields: HTTPFields) async {
+        await exchange.setTrailers(fields)
+    }
+}
+
+/// A part of an open file for responses, each of which sends it from its beginning.
+final class ResponseFile: Sendable {
+    let part: FilePart
+    /// Whether it was just looked at: the file had this part when the response was made.
+    private let isFresh: Bool
+    /// How many bytes the part has.
+    let count: Int
+
+    init(path: String, offset: UInt64, count: UInt64?) throws(SocketError) {
+        part = try FileRange(path: path, offset: offset, count: count).part
+        self.count = Int(clamping: part.count)
+        isFresh = false
+    }
+
+    /// Takes a part that the file has now, for one response that is sent at once.
+    init(fresh part: FilePart) {
+        self.part = part
+        count = Int(clamping: part.count)
+        isFresh = true
+    }
+
+    /// The part, to be sent once.
+    func range() throws(SocketError) -> sending FileRange {
+        if isFresh { return FileRange(part) }
+        return try FileRange(checking: part)
     }
 }

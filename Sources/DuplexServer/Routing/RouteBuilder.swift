@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
-import HTTPTypes
+public import DuplexWebSockets
+public import DuplexWire
+public import HTTPTypes
 
 /// Somewhere routes can be added: a server, or a group of routes with a common path and common options.
 public protocol RouteBuilder {
@@ -43,4 +44,336 @@ public struct RouteDefinition: Sendable {
     var host: String?
     var options: [RouteOption]
     var action: Action
+}
+
+// What answers requests.
+
+extension RouteBuilder {
+    /// Answers GET, and HEAD without the body, with a synchronous handler, which runs on the connection's loop without
+    /// a task.
+    ///
+    /// - Parameters:
+    ///   - path: exact segments, parameters (`/hello/:name`), or `*` at the end for all that is left.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: must not block; what it throws is logged and answered with 500.
+    public mutating func get(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) throws -> some ResponseConvertible
+    ) {
+        add(.get, path, options, .immediate { request in try handler(request).response(to: request) })
+    }
+
+    /// Answers GET, and HEAD without the body, with an `async` handler, which runs in a task on the connection's loop.
+    ///
+    /// - Parameters:
+    ///   - path: exact segments, parameters (`/hello/:name`), or `*` at the end for all that is left.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: must not block between two waits. Cancelled when the client has disconnected: it has reset the
+    ///     connection, or a write has failed. A client that has only ended its sending side still waits. What it throws is
+    ///     logged and answered with 500.
+    public mutating func get(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        add(.get, path, options, .task { request in try await handler(request).response(to: request) })
+    }
+
+    /// Answers POST; see `get`.
+    public mutating func post(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        add(.post, path, options, .task { request in try await handler(request).response(to: request) })
+    }
+
+    /// Answers PUT; see `get`.
+    public mutating func put(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        add(.put, path, options, .task { request in try await handler(request).response(to: request) })
+    }
+
+    /// Answers PATCH; see `get`.
+    public mutating func patch(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        add(.patch, path, options, .task { request in try await handler(request).response(to: request) })
+    }
+
+    /// Answers DELETE; see `get`.
+    public mutating func delete(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        add(.delete, path, options, .task { request in try await handler(request).response(to: request) })
+    }
+
+    /// Answers one method with a synchronous handler; see `get`.
+    public mutating func on(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) throws -> some ResponseConvertible
+    ) {
+        add(method, path, options, .immediate { request in try handler(request).response(to: request) })
+    }
+
+    /// Answers one method with an `async` handler; see `get`.
+    public mutating func on(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        add(method, path, options, .task { request in try await handler(request).response(to: request) })
+    }
+
+    // MARK: All else
+
+    /// Answers requests that a closure picks, whatever their method, where no path is answered.
+    ///
+    /// ```swift
+    /// server.match("scripts") { head in head.path.hasSuffix(".cgi") } handler: { request in … }
+    /// ```
+    ///
+    /// Asked in the order that they were added in, those of groups with longer paths first; in a group only of requests
+    /// below its path. At the top it is asked of all that no path answers: `OPTIONS *`, CONNECT, and what would open
+    /// WebSockets, too.
+    ///
+    /// - Parameters:
+    ///   - name: what logs and metrics call it.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - picks: whether it answers a request; on the connection's loop, for each request that no path answers: it
+    ///     must not block.
+    ///   - handler: as in `get`.
+    public mutating func match(
+        _ name: String,
+        _ options: RouteOption...,
+        where picks: @escaping @Sendable (RequestHead) -> Bool,
+        handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        let handler = RouteHandler.task { request in try await handler(request).response(to: request) }
+        add(RouteDefinition(path: "", options: options, action: .match(name: name, picks, handler)))
+    }
+
+    /// Answers requests for paths that nothing else answers, in place of 404.
+    ///
+    /// In a group it answers those below the group's path; the longest path that has one holds. A path that answers
+    /// other methods is answered with 405 nevertheless. For a page in place of the text of a 404 see
+    /// ``RouteOption/problems(_:)``.
+    ///
+    /// - Parameters:
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: as in `get`.
+    public mutating func fallback(
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        let handler = RouteHandler.task { request in try await handler(request).response(to: request) }
+        add(RouteDefinition(path: "", options: options, action: .fallback(handler)))
+    }
+
+    private mutating func add(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ options: [RouteOption],
+        _ handler: RouteHandler
+    ) {
+        add(RouteDefinition(path: path, options: options, action: .request(method, .made(handler))))
+    }
+}
+
+// What answers at a path and everywhere below it.
+
+extension RouteBuilder {
+    /// Answers methods at a path by one handler, which may wait.
+    package mutating func answer(
+        _ methods: [HTTPRequest.Method],
+        at path: String,
+        _ options: [RouteOption],
+        _ handler: @escaping @Sendable (Request) async throws -> Response
+    ) {
+        for method in methods {
+            add(RouteDefinition(path: path, options: options, action: .request(method, .made(.task(handler)))))
+        }
+    }
+
+    /// Answers methods at a path and below it by one handler, which may wait.
+    ///
+    /// - Parameters:
+    ///   - methods: the methods.
+    ///   - path: what paths begin with.
+    ///   - options: settings of these routes that differ from the server's.
+    ///   - handler: gets the request, and how many segments of its path lead to `path`.
+    package mutating func mount(
+        _ methods: [HTTPRequest.Method],
+        at path: String,
+        _ options: [RouteOption],
+        _ handler: @escaping @Sendable (Request, _ depth: Int) async throws -> Response
+    ) {
+        let below = path.hasSuffix("/") ? path + "*" : path + "/*"
+        for method in methods {
+            let source = RouteDefinition.HandlerSource.mounted { pattern throws(RouteError) in
+                let depth = pattern.split(separator: "/", omittingEmptySubsequences: false).count - 2
+                return .task { request in try await handler(request, depth) }
+            }
+            add(RouteDefinition(path: below, options: options, action: .request(method, source)))
+        }
+    }
+}
+
+// What opens WebSockets.
+
+extension RouteBuilder {
+    /// Opens WebSockets, each handled by a task on its connection's loop.
+    ///
+    /// Returning closes with 1000; throwing closes with 1011 and logs why; being cancelled closes with 1001.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`; `*` takes every path that no other
+    ///     WebSocket has.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: isolated to its socket, so that it runs without a hop next to its state.
+    public mutating func webSocket(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (isolated WebSocket) async throws -> Void
+    ) {
+        addWebSocket(path, options, .task(handler), nil)
+    }
+
+    /// Opens WebSockets whose handler gets the request: the parameters of the path, the query, the fields.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`, so that `/rooms/:id` makes
+    ///     `request.parameters["id"]`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: isolated to its socket, and gets the request that opened the connection, whose memory is held as long
+    ///     as the handler runs.
+    public mutating func webSocket(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
+    ) {
+        addWebSocket(path, options, .taskWithRequest(handler), nil)
+    }
+
+    /// Opens WebSockets if the app admits the request; the handler gets the value of the admission.
+    ///
+    /// ```swift
+    /// server.webSocket("/rooms/:id", admit: { request -> Admission<User> in
+    ///     guard let user = try await accounts.user(request.fields[.cookie]) else {
+    ///         return .refused(.unauthorized, "Please log in.")
+    ///     }
+    ///     return .accepted(user)
+    /// }) { socket, request, user in
+    ///     for try await message in socket.messages { try await socket.send("\(user.name): \(message)") }
+    /// }
+    /// ```
+    ///
+    /// The type of the value stands in one of the two closures, as Swift takes it from neither body: here, or at the handler as
+    /// `{ (socket, request, user: User) in … }`.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - admit: decides on each request that is a WebSocket's by the rules and from an origin that may connect. It may
+    ///     take its time, while what the client sends waits. What it throws is logged and answered with 500.
+    ///   - handler: gets the socket, the request and the value of the admission.
+    public mutating func webSocket<Value: Sendable>(
+        _ path: String,
+        _ options: RouteOption...,
+        admit: @escaping @Sendable (Request) async throws -> Admission<Value>,
+        handler: @escaping @Sendable (isolated WebSocket, Request, Value) async throws -> Void
+    ) {
+        addWebSocket(path, options, .task { _ in }) { request in
+            switch try await admit(request).outcome {
+            case .refused(let response): .refused(response)
+            case .accepted(let value, let handshake):
+                .accepted(.taskWithRequest { socket, request in try await handler(socket, request, value) }, handshake)
+            }
+        }
+    }
+
+    /// Opens WebSockets if the app admits the request.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - admit: decides on each request.
+    ///   - handler: gets the socket and the request.
+    public mutating func webSocket(
+        _ path: String,
+        _ options: RouteOption...,
+        admit: @escaping @Sendable (Request) async throws -> Admission<Void>,
+        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
+    ) {
+        addWebSocket(path, options, .taskWithRequest(handler), Self.decision(admit, .taskWithRequest(handler)))
+    }
+
+    /// Opens WebSockets if the app admits the request, handled synchronously on their loops.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - admit: decides on each request.
+    ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
+    public mutating func webSocket(
+        _ path: String,
+        _ options: RouteOption...,
+        admit: @escaping @Sendable (Request) async throws -> Admission<Void>,
+        handler: some WebSocketHandler
+    ) {
+        let route = WebSocketRoute(handler)
+        addWebSocket(path, options, route, Self.decision(admit, route))
+    }
+
+    /// Opens WebSockets, handled synchronously on their loops, without a task and without copies.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`; `*` takes every path that no other
+    ///     WebSocket has.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
+    public mutating func webSocket(_ path: String, _ options: RouteOption..., handler: some WebSocketHandler) {
+        addWebSocket(path, options, WebSocketRoute(handler), nil)
+    }
+
+    /// The same with options in an array, for those who are given theirs.
+    package mutating func webSocket(
+        _ path: String,
+        _ options: [RouteOption],
+        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
+    ) {
+        addWebSocket(path, options, .taskWithRequest(handler), nil)
+    }
+
+    private mutating func addWebSocket(
+        _ path: String,
+        _ options: [RouteOption],
+        _ route: WebSocketRoute,
+        _ admit: AdmissionDecision?
+    ) {
+        add(RouteDefinition(path: path, options: options, action: .webSocket(route, admit: admit)))
+    }
+
+    private static func decision(
+        _ admit: @escaping @Sendable (Request) async throws -> Admission<Void>,
+        _ route: WebSocketRoute
+    ) -> AdmissionDecision {
+        { request in
+            switch try await admit(request).outcome {
+            case .refused(let response): .refused(response)
+            case .accepted(_, let handshake): .accepted(route, handshake)
+            }
+        }
+    }
 }

@@ -223,3 +223,114 @@ final class RouteTable: Sendable {
         )
     }
 }
+
+/// The endpoints of a table on its way to be one, by their hosts.
+struct RouteDraft {
+    private struct Site {
+        var endpoints: [(path: String, endpoint: Endpoint)] = []
+        var webSockets: [WebSocketEndpoint] = []
+    }
+
+    private var sites: [HostPattern?: Site] = [:]
+    /// The routes as people call them.
+    private(set) var names: [ObjectIdentifier: String] = [:]
+
+    /// The host that a route is for; nil for all.
+    ///
+    /// - Throws: ``RouteError`` when no request can be for it.
+    static func host(of route: RouteDefinition) throws(RouteError) -> HostPattern? {
+        guard let host = route.host else { return nil }
+        guard let pattern = HostPattern(host) else {
+            let message = "A host is a name without a port, or *. and what a name ends with."
+            throw RouteError(code: .badHost, route: host + route.path, message: message)
+        }
+        return pattern
+    }
+
+    mutating func add(_ endpoint: Endpoint, at path: String, for host: HostPattern?) {
+        sites[host, default: Site()].endpoints.append((path, endpoint))
+        note(endpoint, endpoint.name)
+    }
+
+    mutating func add(_ endpoint: WebSocketEndpoint, for host: HostPattern?) {
+        sites[host, default: Site()].webSockets.append(endpoint)
+        note(endpoint, endpoint.name)
+    }
+
+    mutating func note(_ route: AnyObject, _ name: String) {
+        names[ObjectIdentifier(route)] = name
+    }
+
+    /// The paths of a host, or those of all.
+    ///
+    /// - Throws: ``RouteError`` when one is defined twice.
+    func paths(for host: HostPattern?) throws(RouteError) -> RoutePaths {
+        let site = sites[host] ?? Site()
+        return try RoutePaths(site.endpoints, site.webSockets)
+    }
+
+    /// The hosts that have paths of their own, in the order that they are asked in.
+    func hosts() throws(RouteError) -> [(pattern: HostPattern, paths: RoutePaths)] {
+        var hosts: [(pattern: HostPattern, paths: RoutePaths)] = []
+        for case let pattern? in sites.keys { hosts.append((pattern, try paths(for: pattern))) }
+        return hosts.sorted { $0.pattern.isBefore($1.pattern) }
+    }
+}
+
+/// A handler of requests that no path leads to: those that a closure of the app picks, or all that are left.
+struct OtherRoute: Sendable {
+    private let host: HostPattern?
+    /// What the path begins with, without a slash at its end.
+    private let prefix: String
+    private let pick: (@Sendable (RequestHead) -> Bool)?
+    let endpoint: Endpoint
+
+    /// Whether it takes all that is left.
+    var isFallback: Bool { pick == nil }
+
+    init(
+        _ host: HostPattern?,
+        below prefix: String,
+        _ pick: (@Sendable (RequestHead) -> Bool)?,
+        _ endpoint: Endpoint
+    ) {
+        self.host = host
+        self.prefix = prefix
+        self.pick = pick
+        self.endpoint = endpoint
+    }
+
+    /// Whether it answers a request.
+    ///
+    /// - Parameters:
+    ///   - head: of the request.
+    ///   - name: the host that it is for, in lower case and without a port.
+    /// - Returns: whether it does.
+    func picks(_ head: RequestHead, _ name: Substring) -> Bool {
+        if let host, !host.matches(name) { return false }
+        return isAbove(head.path) && (pick?(head) ?? true)
+    }
+
+    /// Whether a path begins with the prefix, as paths of routes are found: segment by segment, percent-decoded.
+    ///
+    /// Else one more way to write a path would lead past the steps of its group.
+    private func isAbove(_ path: String) -> Bool {
+        if prefix.isEmpty { return true }
+        let wanted = PercentDecoding.rawSegments(ofPath: prefix)
+        let segments = PercentDecoding.rawSegments(ofPath: path)
+        guard path.hasPrefix("/"), segments.count >= wanted.count else { return false }
+        return zip(wanted, segments).allSatisfy { wanted, segment in
+            wanted.hasPrefix(":") ? !segment.isEmpty : PercentDecoding.decode(segment) == String(wanted)
+        }
+    }
+
+    /// Those for longer paths first, then those for one host, and otherwise as the app has them.
+    static func ordered(_ routes: [OtherRoute]) -> [OtherRoute] {
+        routes.enumerated().sorted { first, second in
+            let (one, other) = (first.element, second.element)
+            if one.prefix.count != other.prefix.count { return one.prefix.count > other.prefix.count }
+            if (one.host == nil) != (other.host == nil) { return one.host != nil }
+            return first.offset < second.offset
+        }.map(\.element)
+    }
+}

@@ -4,7 +4,9 @@
 public import DuplexSockets
 public import DuplexWebSockets
 public import DuplexWire
+package import HTTPTypes
 public import Logging
+public import ServiceLifecycle
 public import Tracing
 
 /// An HTTP/1.1 server with WebSockets on the same port, for embedding in an app.
@@ -289,5 +291,100 @@ public struct WebServer: Sendable {
             logger: logger,
             tracer: tracer
         )
+    }
+}
+
+extension WebServer: RouteBuilder {
+    /// Adds a route.
+    public mutating func add(_ route: RouteDefinition) {
+        routes.append(route)
+    }
+
+    /// The paths of all routes, and their methods; nil for a WebSocket, and for what takes any.
+    package var routeTexts: [(method: HTTPRequest.Method?, path: String)] {
+        routes.map { route in
+            if case .request(let method, _) = route.action { return (method, route.path) }
+            return (nil, route.path)
+        }
+    }
+}
+
+/// A server in a service group: it shuts down gracefully when the group does, and on cancellation.
+public struct WebServerService: Service {
+    private let server: WebServer
+
+    /// Wraps a server for a `ServiceGroup`.
+    public init(_ server: WebServer) {
+        self.server = server
+    }
+
+    /// Serves until the group shuts down or the task is cancelled.
+    public func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            try await server.run()
+        }
+    }
+}
+
+extension WebServer {
+    /// The server as a service, for a `ServiceGroup`.
+    public var service: WebServerService {
+        WebServerService(self)
+    }
+}
+
+/// Bounds on what clients may make a server hold or wait for.
+///
+/// Start from a preset and change what differs: `server.limits.http.bodySize = .mebibytes(8)`.
+public struct ServerLimits: Sendable, Hashable {
+    /// Of the messages of WebSockets; a route may have its own (``RouteOption/limits(_:)``).
+    public var messages: MessageLimits
+    /// Of requests; a route may have its own bound of bodies (``RouteOption/bodySize(_:)``).
+    public var http: HTTPLimits
+    /// The most connections that a server keeps at once from one IPv4 address, or from the 64 bits of an IPv6 address that a
+    /// provider gives out; one more is closed at once.
+    ///
+    /// Those from this machine aren't counted: a proxy has the connections of many clients. If it names the clients,
+    /// with the PROXY protocol, those are counted.
+    public var connectionsPerAddress: Int
+
+    /// For untrusted clients; the default: 1,024 connections from an address, and the presets of that name.
+    public static let internet = ServerLimits(messages: .internet, http: .internet, connectionsPerAddress: 1_024)
+
+    /// For clients on your own network: any number of connections from an address, and the presets of that name.
+    public static let local = ServerLimits(messages: .local, http: .local, connectionsPerAddress: .max)
+
+    /// For clients that are trusted with this process's memory: the presets of that name, and any number of connections.
+    public static let unlimited = ServerLimits(messages: .unlimited, http: .unlimited, connectionsPerAddress: .max)
+}
+
+/// How WebSockets are closed when the server shuts down.
+///
+/// Clients that are all closed at once reconnect all at once. Closed in batches, they reconnect to the remaining
+/// servers, or to the next one, at a rate that these can bear. Handlers run on until their connection's turn comes.
+public struct Drain: Sendable, Hashable {
+    /// The close code.
+    ///
+    /// Default: 1001.
+    ///
+    /// 1012 says that another server takes over at once (RFC 6455 section 7.4.1, and IANA's registry).
+    public var code: CloseCode
+    /// The reason for people; cut at 123 bytes.
+    public var reason: String
+    /// Over how long they are closed.
+    ///
+    /// Default: zero, for all at once.
+    public var spread: Duration
+
+    /// Makes a value.
+    ///
+    /// - Parameters:
+    ///   - code: the close code; as in `WebSocket.close(code:reason:)`.
+    ///   - reason: the reason for people.
+    ///   - spread: over how long, in 20 batches at most. `WebServer.closeTimeout` counts from the last of them.
+    public init(code: CloseCode = .goingAway, reason: String = "", over spread: Duration = .zero) {
+        self.code = code
+        self.reason = reason
+        self.spread = spread
     }
 }

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexWire
 import Logging
 import Synchronization
 
@@ -98,4 +99,108 @@ final class FolderState: Sendable {
 
     /// A unique name that nobody can guess.
     static func randomName() -> String { RandomText.hexadecimal() }
+}
+
+// Small files of the server's own, which are read and replaced as a whole.
+
+extension FolderState {
+    /// What was written last under that name; `nil` where nothing was.
+    ///
+    /// - Parameters:
+    ///   - name: of the file.
+    ///   - group: the folder that it is in.
+    ///   - limit: the most bytes that are read.
+    /// - Returns: the bytes.
+    /// - Throws: `SocketError`, also where there is more.
+    func bytes(of name: String, in group: String, atMost limit: Int) throws(SocketError) -> [UInt8]? {
+        guard let home = try existingFolder(group), try home.status(of: name) != nil else { return nil }
+        let file = try home.file(name)
+        return try file.range(from: 0, count: file.size).readAll(atMost: limit)
+    }
+
+    /// Replaces it: whoever reads it gets the old bytes or the new ones, also behind a loss of power.
+    func write(_ bytes: [UInt8], to name: String, in group: String) throws(SocketError) {
+        let (home, temporary) = (try folder(group), try temporaryFolder())
+        let newName = Self.randomName()
+        let file = try temporary.makeFile(newName)
+        do throws(SocketError) {
+            try file.write(bytes)
+            try file.sync()
+            try temporary.rename(newName, to: home, as: name, .replace)
+            try home.sync()
+        } catch {
+            try? temporary.removeFile(newName)
+            throw error
+        }
+    }
+}
+
+// Files that are written on another file system than the shared folder's own, and so beside their places.
+
+extension FolderState {
+    /// What their names begin with.
+    static let prefixBeside = FolderPath.ownName + "-"
+    /// How old they are when nobody can be writing them any more.
+    static let ageBeside: Int64 = 86_400
+
+    /// Takes away what was left in a folder on another file system by whoever was ended while writing there: what nobody has
+    /// touched for a day.
+    func sweep(beside folder: OpenedFolder, now: UnixTime) {
+        guard let names = try? folder.names(atMost: .max).names else { return }
+        for name in names where name.utf8.starts(with: Self.prefixBeside.utf8) {
+            guard let status = try? folder.status(of: name), status.changed.seconds < now.seconds - Self.ageBeside
+            else {
+                continue
+            }
+            do throws(SocketError) { try FolderTree.remove(name, in: folder) } catch { stays(name, error) }
+        }
+    }
+}
+
+// Folders that are replaced. What replaces one gets its name by an exchange, so that at no time there is none; for a moment the
+// old one has the other name, and it isn't to stay there where the process is killed.
+
+extension FolderState {
+    private static let leavingPrefix = "leaving-"
+    /// A note is two numbers and a path.
+    private static let leavingLimit = 64 * 1_024
+
+    /// Notes that something is to leave the place that it is about to get.
+    ///
+    /// - Parameters:
+    ///   - status: of what is to leave.
+    ///   - path: the place.
+    /// - Returns: the name of the note.
+    /// - Throws: `SocketError`.
+    func note(_ status: FileStatus, leaves path: FolderPath) throws(SocketError) -> String {
+        let name = Self.leavingPrefix + Self.randomName()
+        try temporaryFolder().makeFile(name).write(Array("\(status.device)\n\(status.number)\n\(path.text)".utf8))
+        return name
+    }
+
+    /// It has left.
+    func forget(_ note: String) {
+        try? temporaryFolder().removeFile(note)
+    }
+
+    /// Takes what had to leave when its process was ended into that process's temporary folder, with which it goes.
+    func finishLeaving(in temporary: OpenedFolder) {
+        for name in (try? temporary.names(atMost: .max).names) ?? [] where name.hasPrefix(Self.leavingPrefix) {
+            try? finishLeaving(by: name, in: temporary)
+        }
+    }
+
+    private func finishLeaving(by name: String, in temporary: OpenedFolder) throws(SocketError) {
+        let file = try temporary.file(name)
+        let bytes = try file.range(from: 0, count: file.size).readAll(atMost: Self.leavingLimit)
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", maxSplits: 2).map(String.init)
+        guard lines.count == 3, let path = FolderPath(lines[2]), !path.isRoot else { return }
+        var place = root
+        for name in path.parent.names { place = try place.folder(name) }
+        // Unless it never came there.
+        guard let status = try place.status(of: path.name), String(status.device) == lines[0],
+            String(status.number) == lines[1]
+        else { return }
+        try place.rename(path.name, to: temporary, as: Self.randomName(), .refuse)
+    }
 }

@@ -222,3 +222,332 @@ public final class SharedFolder: Sendable {
         for observer in observers.withLock({ Array($0.all.values) }) { observer(path) }
     }
 }
+
+// What is done in a shared folder.
+
+extension SharedFolder {
+    // MARK: Looking
+
+    /// What is at a path.
+    ///
+    /// - Parameter path: the path.
+    /// - Returns: the file or folder; `nil` where there is none.
+    /// - Throws: ``FolderError`` where the disk can't say.
+    public func entry(at path: FolderPath) async throws -> FolderEntry? {
+        if !shows(path) { return nil }
+        return try await Self.look { [store] () throws(FolderError) in
+            try store.status(of: path).flatMap { FolderEntry(path.name, $0) }
+        }
+    }
+
+    /// What is in a folder, in no order; links to places outside, pipes and devices aren't, nor what has a name that can't be in a
+    /// path.
+    ///
+    /// - Parameter path: of the folder.
+    /// - Returns: files and folders, and whether there are more than ``FolderOptions/listingLimit``, or any that lie deeper than
+    ///   paths lead.
+    /// - Throws: ``FolderError`` with `nothing` or `isFile` where there is no folder.
+    public func entries(of path: FolderPath) async throws -> (entries: [FolderEntry], isCut: Bool) {
+        let listing = try await listing(of: path)
+        return (listing.entries, listing.isCut)
+    }
+
+    /// The same, and how many have names that can't be in a path.
+    func listing(of path: FolderPath) async throws -> FolderListing {
+        if !shows(path) { throw FolderError(.nothing, "There is nothing at “\(path)”.") }
+        return try await Self.look { [store, options] () throws(FolderError) in
+            try store.entries(of: path, atMost: options.listingLimit, showsHidden: options.showsHidden)
+        }
+    }
+
+    /// Opens what is at a path for reading.
+    func open(_ path: FolderPath, by visitor: FolderVisitor) async throws -> OpenedFile {
+        try await perform(FolderOperation(.read, path, by: visitor)) { [store] () throws(FolderError) in
+            try store.open(path)
+        }
+    }
+
+    /// Opens what is at a path of the names that the file system has; the app is asked for the same in text.
+    func open(_ place: FileName, _ path: FolderPath, by visitor: FolderVisitor) async throws -> OpenedFile {
+        try await perform(FolderOperation(.read, path, by: visitor)) { [store] () throws(FolderError) in
+            try store.open(place, path)
+        }
+    }
+
+    // MARK: Changing
+
+    /// Makes a folder.
+    ///
+    /// - Parameters:
+    ///   - path: where; what it is in has to be there.
+    ///   - visitor: who does it. Default: the app.
+    /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
+    public func createFolder(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws {
+        try await perform(FolderOperation(.createFolder, path, by: visitor)) { [self] () throws(FolderError) in
+            try store.createFolder(path)
+            // Something that went by another program may have left some.
+            follow(path) { keeper throws(SocketError) in try keeper.remove(path) }
+        }
+    }
+
+    /// Gives something another name or place, at once and as a whole; over file systems it is copied first.
+    ///
+    /// - Parameters:
+    ///   - from: where it is.
+    ///   - path: where it is to be.
+    ///   - clash: what happens where something is there already. Default: it is an error.
+    ///   - visitor: who does it. Default: the app.
+    /// - Returns: where it is now.
+    /// - Throws: ``FolderError``, and everything is as it was; what ``FolderOptions/before`` throws.
+    @discardableResult
+    public func move(
+        _ from: FolderPath,
+        to path: FolderPath,
+        clash: NameClash = .refuse,
+        by visitor: FolderVisitor = .app
+    ) async throws -> FolderChange {
+        let operation = FolderOperation(.move, from, to: path, by: visitor)
+        return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
+            if try store.status(of: from)?.kind == .file { try checkFile(path, size: nil) }
+            if clash == .replace { usage.forget() }
+            let change = try store.move(from, to: path, clash)
+            follow(change.path) { keeper throws(SocketError) in try keeper.move(from, to: change.path) }
+            return change
+        }
+    }
+
+    /// Copies something with all that is in it, whatever the names are and however deep; the copy gets its name when it is whole.
+    ///
+    /// Links within a folder, pipes and devices are left out.
+    ///
+    /// - Parameters:
+    ///   - from: where it is.
+    ///   - path: where the copy is to be.
+    ///   - clash: what happens where something is there already. Default: it is an error.
+    ///   - onlyItself: whether what is in a folder is left out. Default: no.
+    ///   - visitor: who does it. Default: the app.
+    /// - Returns: where the copy is.
+    /// - Throws: ``FolderError``, and everything is as it was; what ``FolderOptions/before`` throws.
+    @discardableResult
+    public func copy(
+        _ from: FolderPath,
+        to path: FolderPath,
+        clash: NameClash = .refuse,
+        onlyItself: Bool = false,
+        by visitor: FolderVisitor = .app
+    ) async throws -> FolderChange {
+        let operation = FolderOperation(.copy, from, to: path, by: visitor)
+        return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
+            let size = try size(of: from, onlyItself: onlyItself)
+            if size.isFile { try checkFile(path, size: size.bytes) }
+            try checkRoom(for: size.bytes)
+            let change = try store.copy(from, to: path, clash, onlyItself: onlyItself)
+            change.replaced ? usage.forget() : usage.add(size.bytes)
+            follow(change.path) { keeper throws(SocketError) in
+                try keeper.copy(from, to: change.path, onlyItself: onlyItself)
+            }
+            return change
+        }
+    }
+
+    private func size(
+        of path: FolderPath,
+        onlyItself: Bool
+    ) throws(FolderError) -> (bytes: UInt64, isFile: Bool) {
+        guard let status = try store.status(of: path) else {
+            throw FolderError(.nothing, "There is nothing at “\(path)”.")
+        }
+        if status.kind == .file { return (status.size, true) }
+        guard !onlyItself, let folder = OpenedFolder(try store.open(path)) else { return (0, false) }
+        return (
+            try FolderStore.attempt(path) { () throws(SocketError) in try FolderTree.size(of: folder).bytes }, false
+        )
+    }
+
+    /// Removes something for good, with all that is in it, however deep: at once out of sight.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - visitor: who does it. Default: the app.
+    /// - Throws: ``FolderError``, and what can't be removed is where it was; what ``FolderOptions/before`` throws.
+    public func delete(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws {
+        try await perform(
+            FolderOperation(.delete, path, by: visitor),
+            on: Self.trees
+        ) { [self] () throws(FolderError) in
+            defer { usage.forget() }
+            try store.delete(path)
+            follow(path) { keeper throws(SocketError) in try keeper.remove(path) }
+        }
+    }
+
+    // MARK: The trash
+
+    /// Moves something into the trash, from which it can be restored; items older than ``FolderOptions/trashAge`` are
+    /// removed.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - visitor: who does it. Default: the app.
+    /// - Returns: what is in the trash now.
+    /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
+    @discardableResult
+    public func discard(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws -> TrashedItem {
+        let operation = FolderOperation(.delete, path, by: visitor)
+        return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
+            let (trash, now) = (FolderTrash(store: store), UnixTime.now)
+            let item = try trash.take(path, now: now)
+            follow(path) { keeper throws(SocketError) in try keeper.remove(path) }
+            if isTrashDue(now) {
+                // What can't be cleared up now is cleared up the next time.
+                try? trash.empty(before: now.advanced(by: .zero - options.trashAge))
+                try? trash.sweep(before: UnixTime(seconds: now.seconds - 3_600))
+            }
+            return item
+        }
+    }
+
+    /// Whether it is time to look for what is old in the trash: once a minute, as all that is in it is looked at.
+    private func isTrashDue(_ now: UnixTime) -> Bool {
+        trashLooked.withLock { looked in
+            if let looked, now.seconds - looked.seconds < 60 { return false }
+            looked = now
+            return true
+        }
+    }
+
+    /// What is in the trash, the latest first.
+    ///
+    /// - Returns: the items.
+    /// - Throws: ``FolderError``.
+    public func trash() async throws -> [TrashedItem] {
+        try await Self.look(on: Self.walks) { [store] () throws(FolderError) in try FolderTrash(store: store).items() }
+    }
+
+    /// One thing in the trash, whatever else is there.
+    ///
+    /// - Parameter id: its name in the trash.
+    /// - Returns: the item; `nil` where there is none of that name.
+    /// - Throws: ``FolderError``.
+    public func trashedItem(_ id: String) async throws -> TrashedItem? {
+        try await Self.look { [store] () throws(FolderError) in try FolderTrash(store: store).item(id) }
+    }
+
+    /// Puts something from the trash back where it was, with a number where something else is there.
+    ///
+    /// - Parameters:
+    ///   - item: what is in the trash.
+    ///   - visitor: who does it. Default: the app.
+    /// - Returns: where it is now.
+    /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
+    @discardableResult
+    public func restore(_ item: TrashedItem, by visitor: FolderVisitor = .app) async throws -> FolderChange {
+        try await perform(FolderOperation(.restore, item.path, by: visitor)) { [self] () throws(FolderError) in
+            let change = try FolderTrash(store: store).restore(item.id)
+            follow(change.path) { keeper throws(SocketError) in try keeper.remove(change.path) }
+            return change
+        }
+    }
+
+    /// Removes for good what is in the trash.
+    ///
+    /// - Parameter visitor: who does it. Default: the app.
+    /// - Throws: ``FolderError`` of the first item that can't be removed, which is in the trash still; the others have gone.
+    public func emptyTrash(by visitor: FolderVisitor = .app) async throws {
+        try check(FolderOperation(.delete, .root, by: visitor))
+        try await Self.run(on: Self.trees) { [store, usage] () throws(FolderError) in
+            defer { usage.forget() }
+            try FolderTrash(store: store).empty(before: UnixTime(seconds: .max))
+        }
+    }
+}
+
+// A search for names.
+
+extension SharedFolder {
+    /// Something that a search has found.
+    package struct Match: Sendable {
+        package let path: FolderPath
+        package let entry: FolderEntry
+    }
+
+    private struct Step: Sendable {
+        var matches: [Match] = []
+        /// To be searched, too.
+        var folders: [FolderPath] = []
+        /// How many entries were looked at.
+        var count = 0
+        var isCut = false
+    }
+
+    /// Looks for what has a text in its name, whatever its case; what is nearer to the top comes first.
+    ///
+    /// The disk is read a folder at a time, and no further once the task is cancelled. Links aren't followed into folders.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - path: the folder that is searched with all below it.
+    ///   - bound: how many entries are looked at.
+    ///   - limit: how many are found.
+    ///   - visitor: who looks.
+    /// - Returns: what was found, and whether there may be more: beyond the bounds, in folders that can't be read or are deeper than
+    ///   paths lead, and of names that can't be in a path.
+    /// - Throws: ``FolderError`` where there is no such folder, or it may not be read; `CancellationError`.
+    package func search(
+        for text: String,
+        below path: FolderPath,
+        lookingAt bound: Int,
+        finding limit: Int,
+        by visitor: FolderVisitor
+    ) async throws -> (found: [Match], isCut: Bool) {
+        try checkReading(visitor, path)
+        let text = text.lowercased()
+        var result = try await Self.look(on: Self.walks) { [self] () throws(FolderError) in
+            try step(text, path, atMost: bound)
+        }
+        var next = 0
+        while next < result.folders.count, result.matches.count <= limit {
+            try Task.checkCancellation()
+            let (folder, room) = (result.folders[next], bound - result.count)
+            if room <= 0 {
+                result.isCut = true
+                break
+            }
+            next += 1
+            guard
+                let step = try? await Self.look(
+                    on: Self.walks,
+                    { [self] () throws(FolderError) in
+                        try step(text, folder, atMost: room)
+                    }
+                )
+            else {
+                // One that can't be read, or has gone by now, may have had something.
+                result.isCut = true
+                continue
+            }
+            result.matches += step.matches
+            result.folders += step.folders
+            result.count += step.count
+            result.isCut = result.isCut || step.isCut
+        }
+        return (Array(result.matches.prefix(limit)), result.isCut || result.matches.count > limit)
+    }
+
+    /// Looks at one folder; blocks.
+    private func step(_ text: String, _ path: FolderPath, atMost bound: Int) throws(FolderError) -> Step {
+        let listing = try store.entries(of: path, atMost: bound, showsHidden: options.showsHidden)
+        // Names that no path can have may match, and so may what is in folders of such names.
+        var step = Step(count: listing.entries.count, isCut: listing.isCut || listing.unlisted > 0)
+        for entry in listing.entries.sorted(by: { $0.name < $1.name }) {
+            guard let below = path.appending(entry.name) else { continue }
+            if entry.name.lowercased().contains(text) { step.matches.append(Match(path: below, entry: entry)) }
+            if entry.kind == .folder, (try? isLink(below)) == false { step.folders.append(below) }
+        }
+        return step
+    }
+
+    private func isLink(_ path: FolderPath) throws(FolderError) -> Bool {
+        try store.source(path).status.kind == .link
+    }
+}

@@ -387,3 +387,141 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         if isFull || handlerSends && !isFlushPlanned { updateInterest() }
     }
 }
+
+/// The callbacks of a channel; all on the loop.
+package protocol ChannelHandler: AnyObject {
+    /// Bytes have arrived. They lie in the loop's buffer and are valid during the call only; they may be changed in place.
+    func received(_ bytes: inout MutableRawSpan)
+
+    /// Receives by itself, into memory of its own; asked while ``Channel/handlerReceives``.
+    ///
+    /// - Parameters:
+    ///   - carrier: what it is received from.
+    ///   - limit: the most bytes to take.
+    /// - Returns: what the system call gave; `nil` to have ``received(_:)`` called instead.
+    func receive(from carrier: Carrier, limit: Int) -> TransferResult?
+
+    /// The peer has finished writing; nothing more arrives.
+    func inputEnded()
+
+    /// Output that waited above the high-water mark has fallen to the low one.
+    func outputDrained()
+
+    /// All output is sent, and the socket takes more; called while ``Channel/handlerSends``.
+    ///
+    /// - Returns: what came of sending; a failure is the connection's end.
+    func sendMore() -> TransferResult
+
+    /// The connection has failed, and the channel is closed.
+    func failed(_ error: SocketError)
+}
+
+extension ChannelHandler {
+    /// Most handlers look at what lies in the loop's buffer.
+    package func receive(from carrier: Carrier, limit: Int) -> TransferResult? { nil }
+
+    /// Sends nothing: most handlers only write.
+    package func sendMore() -> TransferResult { .wouldBlock }
+}
+
+// What the poller watches.
+
+extension Channel {
+    func updateInterest() {
+        guard isOpen else { return }
+        var wanted: Readiness = []
+        if wantsInput { wanted.insert(.readable) }
+        // What waits for the end of a handshake doesn't wait for the socket.
+        if (tls?.wireCount ?? queuedBytes) > 0 || handlerSends { wanted.insert(.writable) }
+        guard wanted != interest else { return }
+        let isWatched = interest != nil
+        interest = wanted
+        if isWatched { carrier.modify(wanted, core) } else { watch(for: wanted) }
+    }
+
+    private func watch(for wanted: Readiness) {
+        do {
+            try carrier.watch(for: wanted, handler: self, core)
+        } catch {
+            interest = nil
+            fail(error)
+        }
+    }
+
+    func unwatch() {
+        if interest != nil { carrier.unwatch(core) }
+        interest = nil
+    }
+}
+
+// Several pieces that are written as one.
+
+extension Channel {
+    /// The time of its loop; see ``LoopCore/now``.
+    package var now: Instant { core.now }
+
+    /// Appends the lowest `size` bytes of `head`, which are no more than eight, and a copy of the bytes behind them to what is
+    /// sent at the end of the turn: a short message and what stands in front of it, in one call.
+    ///
+    /// - Returns: whether it is sent, and what waits is not ``isAboveHighWaterMark``.
+    package func write(_ head: UInt64, _ size: Int, then bytes: RawSpan) -> Bool {
+        guard canWrite else {
+            missOutput()
+            return false
+        }
+        let buffer = takeOutput()
+        buffer.append(head, size, then: bytes)
+        let waiting = buffer.count
+        output = consume buffer
+        planFlush()
+        if tls == nil && waiting <= highWaterMark && sentAtOnce <= Self.fairShare { return true }
+        return !isAboveHighWaterMark
+    }
+
+    /// Pieces from this size on go out from where they lie; several smaller ones in a row are put together first.
+    ///
+    /// A place in a vectored call costs about as much as copying that many bytes.
+    private static let smallPiece = 2 * 1_024
+
+    /// Sends at once what waits and the pieces behind it, in as few calls as there may be, copying only small pieces and what
+    /// the socket doesn't take.
+    ///
+    /// For pieces that are large together.
+    func writeNow(_ pieces: [[UInt8]]) {
+        guard canWrite else { return missOutput() }
+        if isSecured {
+            // Copied anyway, on the way into records.
+            for piece in pieces {
+                if piece.count < Self.smallPiece { write(piece.span.raw) } else { writeNow(piece.span.raw) }
+            }
+            return
+        }
+        for piece in pieces { sentAtOnce += piece.count }
+        let buffer = takeOutput()
+        guard !isFull else {
+            for piece in pieces { buffer.append(piece.span.raw) }
+            output = consume buffer
+            return
+        }
+        let result = buffer.send(to: carrier, then: Self.gathered(pieces))
+        output = consume buffer
+        sentNow(result)
+    }
+
+    /// The same bytes in no more pieces, of which none is empty and no two small ones lie side by side.
+    static func gathered(_ pieces: [[UInt8]]) -> [[UInt8]] {
+        var gathered: [[UInt8]] = []
+        gathered.reserveCapacity(pieces.count)
+        var isSmallLast = false
+        for piece in pieces where !piece.isEmpty {
+            let isSmall = piece.count < smallPiece
+            if isSmall && isSmallLast {
+                gathered[gathered.count - 1] += piece
+            } else {
+                gathered.append(piece)
+            }
+            isSmallLast = isSmall
+        }
+        return gathered
+    }
+}

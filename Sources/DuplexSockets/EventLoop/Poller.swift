@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// What a descriptor is watched for, or what it is ready for.
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt8
@@ -59,4 +65,20 @@ package protocol Poller: AnyObject {
 
     /// Gives the descriptors of the poller itself back.
     func close()
+}
+
+/// Chooses how event loops wait.
+enum SystemPoller {
+    /// The variable of the environment that chooses: `poll` for poll(2); the best of the system otherwise.
+    static let variable = "DUPLEX_POLLER"
+
+    /// A poller for one loop.
+    static func make() throws(SocketError) -> any Poller {
+        #if os(Linux)
+        if !isPollWanted { return try EpollPoller() }
+        #endif
+        return PollPoller()
+    }
+
+    static let isPollWanted = EnvironmentVariables.value(of: variable) == "poll"
 }

@@ -159,3 +159,182 @@ private struct TreeCopy {
         }
     }
 }
+
+// A tree is taken away from the bottom up.
+
+extension FolderTree {
+    /// Takes what has that name away, with all that is below; nothing is there is no error.
+    ///
+    /// - Parameters:
+    ///   - name: of what is taken away.
+    ///   - folder: where that is.
+    ///   - batch: how many names of a folder are read at a time. Default: 10,000.
+    /// - Throws: the first ``SocketError`` of what can't be taken away; all else has gone.
+    package static func remove(
+        _ name: some FileNaming,
+        in folder: OpenedFolder,
+        batch: Int = 10_000
+    ) throws(SocketError) {
+        guard let status = try folder.status(of: name) else { return }
+        if status.kind != .folder { return try folder.removeFile(name) }
+        var removal = TreeRemoval(in: folder, batch: batch)
+        try removal.run(name.fileName)
+    }
+}
+
+/// The removal of a folder with all that is in it.
+private struct TreeRemoval {
+    private struct Level {
+        /// Whether the folder has more names than have been read.
+        var isCut = false
+        /// Whether something in it has gone since they were read.
+        var hasChanged = false
+    }
+
+    private var way: FolderDescent
+    private var levels: [Level] = []
+    private let batch: Int
+    private var fault: SocketError?
+
+    init(in folder: OpenedFolder, batch: Int) {
+        way = FolderDescent(from: folder)
+        self.batch = batch
+    }
+
+    mutating func run(_ name: FileName) throws(SocketError) {
+        way.rest = [name]
+        while true {
+            if let name = way.next() {
+                do throws(SocketError) {
+                    try way.enter(name)
+                    levels.append(Level())
+                    try removeFiles()
+                } catch { note(error) }
+            } else if let level = levels.last {
+                // Those that stay would be read again and again.
+                if level.isCut && level.hasChanged {
+                    levels[levels.count - 1] = Level()
+                    do throws(SocketError) { try removeFiles() } catch { note(error) }
+                } else {
+                    try leave()
+                }
+            } else {
+                break
+            }
+        }
+        if let fault { throw fault }
+    }
+
+    private mutating func note(_ error: SocketError) {
+        if fault == nil { fault = error }
+    }
+
+    /// Takes the files in a folder away; folders in it are left to be gone into.
+    private mutating func removeFiles() throws(SocketError) {
+        let folder = way.folder
+        var level = Level()
+        let (names, isCut) = try folder.allNames(atMost: batch)
+        level.isCut = isCut
+        for name in names {
+            do throws(SocketError) {
+                guard let status = try folder.status(of: name) else { continue }
+                if status.kind == .folder {
+                    way.rest.append(name)
+                } else {
+                    try folder.removeFile(name)
+                    level.hasChanged = true
+                }
+            } catch { note(error) }
+        }
+        levels[levels.count - 1] = level
+    }
+
+    /// Goes up, and takes away the folder that was left.
+    ///
+    /// - Throws: ``SocketError`` where there is no way up.
+    private mutating func leave() throws(SocketError) {
+        levels.removeLast()
+        let name = try way.leave()
+        do throws(SocketError) {
+            try way.folder.removeFolder(name)
+            if !levels.isEmpty { levels[levels.count - 1].hasChanged = true }
+        } catch { note(error) }
+    }
+}
+
+/// A way down into a tree and up again.
+///
+/// However deep it is, one folder is open at a time besides the one at the top, no path is longer than a name, and the stack of the
+/// thread doesn't grow. The way up is `..`, which leads elsewhere where others have moved a folder meanwhile. So the folder there
+/// has to be the one that was left before anything is done in it.
+struct FolderDescent {
+    private struct Level {
+        let name: FileName
+        let status: FileStatus
+        /// The names that are still to be gone into.
+        var rest: [FileName] = []
+    }
+
+    private let top: OpenedFolder
+    private var topRest: [FileName] = []
+    private var levels: [Level] = []
+    /// The folder where the way is now.
+    private(set) var folder: OpenedFolder
+
+    /// How deep that is below the top.
+    var depth: Int { levels.count }
+
+    init(from top: OpenedFolder) {
+        self.top = top
+        folder = top
+    }
+
+    /// The names in the folder that are still to be gone into; the last one is the next.
+    var rest: [FileName] {
+        get { levels.last?.rest ?? topRest }
+        set {
+            if levels.isEmpty { topRest = newValue } else { levels[levels.count - 1].rest = newValue }
+        }
+    }
+
+    /// Takes the next name out of ``rest``.
+    mutating func next() -> FileName? {
+        levels.isEmpty ? topRest.popLast() : levels[levels.count - 1].rest.popLast()
+    }
+
+    /// Goes down into a folder.
+    mutating func enter(_ name: FileName) throws(SocketError) {
+        let inner = try folder.folder(name)
+        levels.append(Level(name: name, status: inner.status))
+        folder = inner
+    }
+
+    /// Goes up.
+    ///
+    /// - Returns: the name of the folder that was left.
+    /// - Throws: ``SocketError``, with EAGAIN where others have moved a folder on the way; then ``recover()`` before anything else.
+    mutating func leave() throws(SocketError) -> FileName {
+        let left = levels.removeLast()
+        guard let above = levels.last else {
+            folder = top
+            return left.name
+        }
+        let parent = try folder.parent()
+        guard parent.status.isSame(as: above.status) else {
+            throw OpenedFolder.fault(above.name, "has been moved meanwhile", EAGAIN)
+        }
+        folder = parent
+        return left.name
+    }
+
+    /// Goes to the deepest folder on the way that is still where it was.
+    mutating func recover() {
+        var (place, count) = (top, 0)
+        for level in levels {
+            guard let inner = try? place.folder(level.name), inner.status.isSame(as: level.status) else { break }
+            (place, count) = (inner, count + 1)
+        }
+        levels.removeLast(levels.count - count)
+        folder = place
+    }
+}

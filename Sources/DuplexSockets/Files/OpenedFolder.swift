@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-#if canImport(Glibc)
 import CDuplexSystem
+
+#if canImport(Glibc)
 import Glibc
 #else
-import CDuplexSystem
 import Darwin
 #endif
 
@@ -214,4 +214,103 @@ package final class OpenedFolder: Sendable {
         if result != 0 { throw Self.fault("the file system", "can't be looked at", errno) }
         return (total, free)
     }
+}
+
+// The names in a folder. Clients can't say those that aren't UTF-8; whoever goes through a folder has them as bytes.
+
+extension OpenedFolder {
+    /// The names in a folder that are UTF-8, in no order, without `.` and `..`; blocks for as long as the disk takes.
+    ///
+    /// - Parameter limit: how many are read at most.
+    /// - Returns: the names, and whether there are more than the limit.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
+    package func names(atMost limit: Int) throws(SocketError) -> (names: [String], isCut: Bool) {
+        try names(atMost: limit) { $0.text }
+    }
+
+    /// All names in a folder, as above.
+    package func allNames(atMost limit: Int) throws(SocketError) -> (names: [FileName], isCut: Bool) {
+        try names(atMost: limit) { $0 }
+    }
+
+    private func names<Name>(
+        atMost limit: Int,
+        _ read: (FileName) -> Name?
+    ) throws(SocketError) -> (names: [Name], isCut: Bool) {
+        var names: [Name] = []
+        var isCut = false
+        try unsafe eachName { name in
+            let bytes = unsafe UnsafeRawBufferPointer(start: name, count: strlen(name))
+            guard let name = read(FileName(bytes: unsafe Array(bytes))) else { return true }
+            isCut = names.count == limit
+            if !isCut { names.append(name) }
+            return !isCut
+        }
+        return (names, isCut)
+    }
+
+    /// Reads the names but for `.` and `..`, until the body returns false; each is lent for a call.
+    private func eachName(_ body: (UnsafePointer<CChar>) -> Bool) throws(SocketError) {
+        // A descriptor of its own: closing the folder closes it, and its place in the folder is its own.
+        let own = SystemCall.openFile.make(on: descriptor) {
+            unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
+        guard own >= 0, let folder = unsafe fdopendir(own) else {
+            if own >= 0 { SystemCalls.close(own) }
+            throw SocketError(.unreadableFile, message: "The folder can't be read.", errno: errno)
+        }
+        defer { unsafe closedir(folder) }
+        while let entry = unsafe readdir(folder) {
+            // The name ends with a zero within the entry.
+            let goesOn = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+                    let isDots = unsafe name[0] == 0x2E && (name[1] == 0 || name[1] == 0x2E && name[2] == 0)
+                    return isDots ? true : unsafe body(name)
+                }
+            }
+            if !goesOn { return }
+        }
+    }
+}
+
+/// A name in a folder, or a path of them, as the file system has it: bytes, which needn't be UTF-8.
+package struct FileName: Sendable, Hashable {
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) { self.bytes = bytes }
+
+    package init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// The name; nil where it isn't UTF-8.
+    package var text: String? { String(validating: bytes, as: UTF8.self) }
+
+    /// The name for people: each byte that isn't UTF-8 is `%` and two digits.
+    package var escaped: String { EscapedBytes.text(of: bytes) }
+
+    /// Whether it begins with a dot.
+    package var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
+
+    /// The path of something in the folder at this path; of the top itself that is empty.
+    package func appending(_ name: FileName) -> FileName {
+        bytes.isEmpty ? name : FileName(bytes: bytes + [UInt8(ascii: "/")] + name.bytes)
+    }
+
+    /// The names of a path.
+    package var components: [FileName] { bytes.split(separator: UInt8(ascii: "/")).map { FileName(bytes: Array($0)) } }
+
+    /// The bytes with a zero at their end.
+    var cString: [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
+}
+
+/// A name that calls of the system take: text, or bytes.
+package protocol FileNaming: Sendable {
+    var fileName: FileName { get }
+}
+
+extension FileName: FileNaming {
+    package var fileName: FileName { self }
+}
+
+extension String: FileNaming {
+    package var fileName: FileName { FileName(self) }
 }

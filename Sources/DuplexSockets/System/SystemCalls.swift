@@ -251,3 +251,92 @@ package enum SystemCalls {
         return code == 0 ? value : errno
     }
 }
+
+// write(2), for files and standard streams, and unlink(2).
+
+extension SystemCalls {
+    /// Writes all bytes of a range, for as long as that takes.
+    ///
+    /// - Parameters:
+    ///   - descriptor: of a file or a stream; one that doesn't block is waited for, a second at a time.
+    ///   - bytes: what is written is among them.
+    ///   - range: where.
+    /// - Returns: how many bytes were; fewer than there are when the system takes no more, and `errno` says why.
+    static func writeAll(_ descriptor: Int32, _ bytes: [UInt8], _ range: Range<Int>) -> Int {
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let count = unsafe bytes.withUnsafeBytes { raw in
+                SystemCall.writeFile.move(range.upperBound - position, on: descriptor) { count in
+                    unsafe write(descriptor, UnsafeRawBufferPointer(rebasing: raw[position..<(position + count)]))
+                }
+            }
+            if count > 0 {
+                position += count
+            } else if count == 0 || errno != EINTR && !(errno == EAGAIN && waitToWrite(descriptor)) {
+                break
+            }
+        }
+        return position - range.lowerBound
+    }
+
+    private static func waitToWrite(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&entry, 1, 1_000) > 0
+    }
+
+    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+        unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+        unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+
+    /// Takes a file's name away; one that can't go stays.
+    static func unlink(_ path: String) {
+        #if canImport(Glibc)
+        _ = SystemCall.unlink.make { unsafe Glibc.unlink(path) }
+        #else
+        _ = SystemCall.unlink.make { unsafe Darwin.unlink(path) }
+        #endif
+    }
+}
+
+extension SystemCalls {
+    /// What lies in front of a receive.
+    enum PeekResult: Equatable {
+        /// One byte at least.
+        case bytes([UInt8])
+        case none
+        case ended
+        case failed(Int32)
+    }
+
+    /// Looks at up to `count` bytes that have arrived, and leaves them.
+    static func peek(_ descriptor: Int32, upTo count: Int) -> PeekResult {
+        var bytes = [UInt8](repeating: 0, count: count)
+        while true {
+            let arrived = unsafe bytes.withUnsafeMutableBytes { room in
+                SystemCall.receive.move(count, on: descriptor) {
+                    unsafe recv(descriptor, room.baseAddress, $0, Int32(MSG_PEEK))
+                }
+            }
+            if arrived > 0 { return .bytes(Array(bytes.prefix(arrived))) }
+            if arrived == 0 { return .ended }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK: return .none
+            case let code: return .failed(code)
+            }
+        }
+    }
+
+    /// Takes bytes that have been looked at, and forgets them.
+    ///
+    /// - Returns: whether they could be taken, all of them.
+    static func discard(_ descriptor: Int32, _ count: Int) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let result = unsafe bytes.withUnsafeMutableBytes { unsafe receive(descriptor, into: $0) }
+        return result == .transferred(count)
+    }
+}

@@ -280,3 +280,109 @@ import Darwin
         return names.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
     }
 }
+
+/// The sessions that a client can resume, by the name of the server.
+final class TLSSessions: Sendable {
+    /// A server sends two tickets as a rule; more are kept for several connections at once.
+    private static let sessionsPerName = 4
+    /// The most names; beyond that the one that was used longest ago is forgotten.
+    private static let namesAtMost = 256
+
+    private struct State {
+        var byName: [String: [SessionReference]] = [:]
+        /// The names, the one that was used longest ago first.
+        var order: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Keeps a session for later connections to that name.
+    func add(_ session: SessionReference, for name: String) {
+        state.withLock { state in
+            state.order.removeAll { $0 == name }
+            state.order.append(name)
+            state.byName[name, default: []].append(session)
+            if state.byName[name, default: []].count > Self.sessionsPerName { state.byName[name]?.removeFirst() }
+            if state.order.count > Self.namesAtMost { state.byName[state.order.removeFirst()] = nil }
+        }
+    }
+
+    /// A session to resume.
+    ///
+    /// One of TLS 1.3 is given out once, so that connections can't be linked by it (RFC 8446 appendix C.4); its server sends
+    /// others. One of TLS 1.2 is for as many connections as come, since its server may send no other.
+    func take(for name: String) -> SessionReference? {
+        state.withLock { state in
+            while let session = state.byName[name]?.popLast() {
+                guard session.isResumable else { continue }
+                if session.version == .tls12 { state.byName[name]?.append(session) }
+                return session
+            }
+            return nil
+        }
+    }
+
+    /// Forgets the sessions with a name, whose server may have changed.
+    func removeAll(for name: String) {
+        state.withLock { $0.byName[name] = nil }
+    }
+}
+
+/// A session in the form of OpenSSL.
+// `@unchecked`: the pointer isn't Sendable. OpenSSL counts its references with atomics, and a session isn't changed once it
+// was handed out (openssl-threads(7)).
+@safe final class SessionReference: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// Takes over one reference.
+    init(taking pointer: OpaquePointer) {
+        unsafe self.pointer = unsafe pointer
+    }
+
+    deinit {
+        unsafe SSL_SESSION_free(pointer)
+    }
+
+    var version: TLSVersion? { TLSVersion(rawValue: unsafe SSL_SESSION_get_protocol_version(pointer)) }
+
+    var isResumable: Bool { unsafe SSL_SESSION_is_resumable(pointer) == 1 }
+}
+
+/// A file that gets the keys of connections, in the form that Wireshark and others read (RFC 9850).
+final class KeyLog: Sendable {
+    private let descriptor: Int32
+
+    private init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        SystemCalls.close(descriptor)
+    }
+
+    /// Opens a file to append to; makes one that only its owner can read.
+    ///
+    /// - Parameter path: of the file; `nil` for no log.
+    /// - Returns: the log, if there is to be one.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/system``.
+    static func open(_ path: String?) throws(SocketError) -> KeyLog? {
+        guard let path else { return nil }
+        #if canImport(Glibc)
+        let descriptor = unsafe Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        #else
+        let descriptor = unsafe Darwin.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        #endif
+        if descriptor < 0 {
+            throw SocketError(.system, message: "The key log “\(path)” can't be opened.", errno: errno)
+        }
+        return KeyLog(descriptor)
+    }
+
+    /// Appends one line in one call, so that lines of several loops stay whole.
+    ///
+    /// A line that can't be written is lost: a full disk is no reason to end connections.
+    func append(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = unsafe write(descriptor, bytes, bytes.count)
+    }
+}

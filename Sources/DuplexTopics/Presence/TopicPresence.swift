@@ -78,3 +78,116 @@ public struct TopicPresence: Sendable {
         return try await body()
     }
 }
+
+/// A member that is present as long as this value is kept; see TopicPresence/enter(as:).
+///
+/// Dropping it leaves the topic. Keep it in a property: a value that nothing uses any more may be dropped at once.
+public final class PresenceEntry: Sendable {
+    private let hub: PresenceHub
+    private let holder: UInt64
+    /// Who is there.
+    public let id: String
+    /// The name of the topic.
+    public let topic: String
+
+    init(_ hub: PresenceHub, _ id: String, _ topic: String, _ holder: UInt64) {
+        self.hub = hub
+        self.id = id
+        self.topic = topic
+        self.holder = holder
+    }
+
+    deinit {
+        leave()
+    }
+
+    /// Changes the info of the member; no effect once it has left.
+    ///
+    /// - Parameter info: the info; as of PresenceMember/info.
+    /// - Throws: TopicError with `limitReached`.
+    public func say(_ info: String) throws(TopicError) {
+        try hub.say(PresenceMember(id: id, info: info), in: topic, by: holder)
+    }
+
+    /// Leaves; others see it after the grace period.
+    ///
+    /// Twice is the same as once.
+    public func leave() {
+        hub.leave(id, topic, holder)
+    }
+}
+
+/// Joins and leaves of a topic; see ``TopicPresence/changes``.
+public struct PresenceChanges: AsyncSequence, Sendable {
+    private let hub: PresenceHub
+    private let topic: String
+
+    init(_ hub: PresenceHub, _ topic: String) {
+        self.hub = hub
+        self.topic = topic
+    }
+
+    /// Begins to watch.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(PresenceWatch(hub, topic))
+    }
+
+    /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let watch: PresenceWatch
+
+        init(_ watch: PresenceWatch) {
+            self.watch = watch
+        }
+
+        /// The next change; `nil` once the task is cancelled.
+        ///
+        /// - Throws: ``TopicError`` with `invalidName`, `invalidArgument` or `limitReached` at the first one; with
+        ///   `slowSubscriber` once more than 1,000 waited, after those. Ask for the members anew then.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(TopicError) -> PresenceChange? {
+            try await watch.next()
+        }
+    }
+}
+
+/// Watching a topic for as long as somebody holds it.
+final class PresenceWatch: Sendable {
+    private let hub: PresenceHub
+    private let topic: String
+    private let watcher = PresenceWatcher()
+    private let begun: Result<Void, TopicError>
+
+    init(_ hub: PresenceHub, _ topic: String) {
+        self.hub = hub
+        self.topic = topic
+        let watcher = watcher
+        begun = Result { () throws(TopicError) in try hub.watch(watcher, topic) }
+    }
+
+    deinit {
+        end()
+    }
+
+    func next() async throws(TopicError) -> PresenceChange? {
+        try begun.get()
+        while true {
+            switch watcher.next() {
+            case .notice(let notice): return notice.change
+            case .none: await watcher.wait()
+            case .over:
+                end()
+                return nil
+            case .behind:
+                end()
+                throw TopicError(.slowSubscriber, "More came and went than was taken.")
+            }
+        }
+    }
+
+    private func end() {
+        watcher.finish()
+        hub.unwatch(watcher, topic)
+    }
+}

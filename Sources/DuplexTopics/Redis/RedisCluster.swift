@@ -375,3 +375,140 @@ extension RedisCluster: TimerTarget {
         onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
     }
 }
+
+// Subscriptions to sharded channels, each at the node that has the slot of its channel, wherever that goes.
+
+extension RedisCluster {
+    /// Subscribes to a channel at the node that has its slot.
+    ///
+    /// - Parameters:
+    ///   - channel: the channel.
+    ///   - handler: called on the loop with each event; perhaps before this returns.
+    /// - Returns: what ``unsubscribe(_:)`` knows the subscriber by.
+    func subscribe(to channel: RedisChannel, _ handler: @escaping RedisSubscriptions.Handler) -> RedisSubscriptionID {
+        lastSubscription += 1
+        let number = lastSubscription
+        subscriptions[number] = Subscription(channel: channel, handler: handler)
+        settle(number)
+        return RedisSubscriptionID(channel: channel, number: number)
+    }
+
+    /// Takes a subscriber out, who hears nothing more.
+    func unsubscribe(_ id: RedisSubscriptionID) {
+        guard let subscription = subscriptions.removeValue(forKey: id.number) else { return }
+        leave(subscription)
+    }
+
+    private func leave(_ subscription: Subscription) {
+        guard !isClosed, let node = subscription.node, let id = subscription.id else { return }
+        link(to: node).onLoop(loop, id) { $0.unsubscribe($1) }
+    }
+
+    /// Asks the node that has the slot now, if it is another one than was asked before.
+    private func settle(_ number: UInt64) {
+        guard !isClosed, let subscription = subscriptions[number] else { return }
+        let owner = topology.owner(of: RedisSlot.of(subscription.channel.name))
+        guard owner != subscription.node || owner == nil else { return }
+        subscriptions[number]?.node = owner
+        subscriptions[number]?.id = nil
+        subscriptions[number]?.isActive = false
+        if owner != subscription.node { leave(subscription) }
+        if subscription.isActive { subscription.handler(.interrupted) }
+        guard let owner else { return refresh() }
+        let handler: RedisSubscriptions.Handler = { [weak self] event in
+            guard let self else { return }
+            onLoop(loop, (number, owner, event)) { $0.take($1.2, of: $1.0, from: $1.1) }
+        }
+        let id = link(to: owner).onLoop(loop, (subscription.channel, handler)) { $0.subscribe(to: $1.0, $1.1) }
+        // The handler may have been notified that it is elsewhere already.
+        if subscriptions[number]?.node == owner { subscriptions[number]?.id = id }
+    }
+
+    /// The slots are known anew.
+    func moveSubscriptions() {
+        for number in subscriptions.keys.sorted() { settle(number) }
+    }
+
+    private func take(_ event: RedisSubscriptionEvent, of number: UInt64, from node: RedisNode) {
+        guard let subscription = subscriptions[number], subscription.node == node else { return }
+        switch event {
+        case .active: subscriptions[number]?.isActive = true
+        case .message, .matched: break
+        case .interrupted:
+            if !subscription.isActive { return }
+            subscriptions[number]?.isActive = false
+        case .refused(let error):
+            if let redirection = error.reply?.redirection {
+                moved(redirection.slot, to: RedisNode(host: redirection.host ?? node.host, port: redirection.port))
+                return settle(number)
+            }
+            if error.kind == .clusterDown {
+                // Nobody is known until the slots are asked for again.
+                subscriptions[number]?.node = nil
+                leave(subscription)
+                return refresh()
+            }
+        }
+        subscription.handler(event)
+    }
+}
+
+/// A node of a cluster, by where it listens.
+struct RedisNode: Sendable, Hashable {
+    var host: String
+    var port: Int
+}
+
+/// Which node of a cluster has which slot.
+struct RedisTopology: Sendable, Equatable {
+    /// The masters.
+    private(set) var nodes: [RedisNode] = []
+    /// The place of each slot's master in ``nodes``; -1 where nobody has it.
+    private var owners = [Int16](repeating: -1, count: RedisSlot.count)
+
+    /// Knows nothing yet.
+    init() {}
+
+    /// Reads the answer of CLUSTER SLOTS; `nil` when it makes no sense.
+    ///
+    /// - Parameters:
+    ///   - answer: the answer.
+    ///   - asked: the host that has answered, which doesn't know its own name everywhere.
+    init?(_ answer: RedisValue, from asked: String) {
+        guard let ranges = answer.elements else { return nil }
+        for range in ranges {
+            guard let parts = range.elements, parts.count >= 3, let first = parts[0].integer,
+                let last = parts[1].integer,
+                0 <= first, first <= last, last < RedisSlot.count, let node = Self.node(parts[2], from: asked)
+            else { return nil }
+            for slot in Int(first)...Int(last) { assign(slot, to: node) }
+        }
+    }
+
+    private static func node(_ value: RedisValue, from asked: String) -> RedisNode? {
+        guard let parts = value.elements, parts.count >= 2, let port = parts[1].integer, (1...65_535).contains(port)
+        else {
+            return nil
+        }
+        let host = parts[0].text ?? ""
+        return RedisNode(host: host.isEmpty || host == "?" ? asked : host, port: Int(port))
+    }
+
+    /// The master of a slot; `nil` where nobody has it.
+    func owner(of slot: Int) -> RedisNode? {
+        owners[slot] < 0 ? nil : nodes[Int(owners[slot])]
+    }
+
+    /// A slot has gone to that node.
+    mutating func assign(_ slot: Int, to node: RedisNode) {
+        if let index = nodes.lastIndex(of: node) {
+            owners[slot] = Int16(index)
+        } else if nodes.count < Int(Int16.max) {
+            nodes.append(node)
+            owners[slot] = Int16(nodes.count - 1)
+        }
+    }
+
+    /// Whether somebody has every slot.
+    var isComplete: Bool { !owners.contains { $0 < 0 } }
+}

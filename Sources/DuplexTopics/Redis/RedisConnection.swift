@@ -352,3 +352,101 @@ extension RedisConnection: TimerTarget {
         onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
     }
 }
+
+// From a URL to a connection that may be used: the network, then HELLO, the database, and whether the server is ready.
+
+extension RedisConnection {
+    /// Connects and logs in.
+    ///
+    /// - Parameters:
+    ///   - url: where to, and who logs in.
+    ///   - options: deadlines and bounds.
+    ///   - loop: the loop that the connection will live on.
+    /// - Returns: a connection to a server that runs commands.
+    /// - Throws: ``RedisError``; `CancellationError`.
+    static func connect(to url: RedisURL, options: RedisOptions, on loop: EventLoop) async throws -> RedisConnection {
+        let deadline = loop.clock.now().advanced(by: options.connecting.timeout)
+        let connection: RedisConnection
+        do {
+            connection = try await Connector.connect(to: url.endpoint, on: loop, options: options.connecting) {
+                channel,
+                _ in RedisConnection(url, options: options, loop: loop, channel: channel)
+            }
+        } catch let error as SocketError {
+            throw RedisError(.cannotConnect, error.description)
+        }
+        do {
+            try await connection.greet(by: deadline)
+        } catch {
+            await connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    /// What the server is: `master`, `replica` or `sentinel`.
+    var role: String? {
+        // A sentinel sends its mode only.
+        let mode = greeting.value(of: "mode")?.text
+        return mode == "sentinel" ? mode : greeting.value(of: "role")?.text
+    }
+
+    /// Says who this is, chooses the database, and asks whether the server is ready, in one go.
+    private func greet(by deadline: Instant) async throws {
+        let steps = RedisGreeting(url: url, name: options.clientName).commands
+        let answers = try await waitOnLoop { (waiter: Waiter<[Result<RedisValue, RedisError>]>) in
+            let batch = LoopBound(RedisBatch(steps.count) { waiter.resume(returning: $0) }, on: loop.thread)
+            for command in steps { submit(command, by: deadline) { batch.value.add($0) } }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.close() } }
+        }
+        try Task.checkCancellation()
+        greeting = try RedisGreeting.check(answers)
+    }
+}
+
+/// The first commands of a connection, and what their replies mean.
+struct RedisGreeting {
+    let url: RedisURL
+    /// What the connection is called.
+    let name: String
+
+    /// The commands, sent in one go.
+    var commands: [RedisCommand] {
+        var hello: [RedisCommand.Word] = ["HELLO", 3]
+        if let credentials = url.credentials {
+            hello += ["AUTH", .text(credentials.user), .text(credentials.password)]
+        }
+        hello += ["SETNAME", .text(name)]
+        var commands = [RedisCommand(hello)]
+        if url.database != 0 { commands.append(RedisCommand("SELECT", .number(Int64(url.database)))) }
+        // Says whether the server is ready: it greets while it reads its data.
+        commands.append(RedisCommand("PING"))
+        return commands
+    }
+
+    /// Looks at the answers.
+    ///
+    /// - Parameter answers: one for each command.
+    /// - Returns: what the server has said of itself.
+    /// - Throws: ``RedisError`` for a server that can't be used.
+    static func check(_ answers: [Result<RedisValue, RedisError>]) throws(RedisError) -> RedisValue {
+        let greeting = try hello(answers[0])
+        for answer in answers[1..<(answers.count - 1)] { _ = try answer.get() }
+        // A user who may not run PING gets an answer as well.
+        if case .failure(let error) = answers[answers.count - 1], error.kind != .noPermission { throw error }
+        return greeting
+    }
+
+    private static func hello(_ answer: Result<RedisValue, RedisError>) throws(RedisError) -> RedisValue {
+        switch answer {
+        case .success(let greeting): return greeting
+        case .failure(let error):
+            guard error.kind == .noProtocol || error.kind == .general && error.message.contains("unknown command")
+            else {
+                throw error
+            }
+            throw RedisError(.malformed, "The server doesn't know RESP3: Redis 6 or later is needed. \(error.message)")
+        }
+    }
+}

@@ -282,3 +282,50 @@ extension TopicCore: BackplaneListener {
         states.tell(state)
     }
 }
+
+/// How many messages and bytes may be published in a second, with the time handed in.
+struct PublishRates: Sendable {
+    private var messages: RateBucket?
+    private var bytes: RateBucket?
+
+    /// What the options ask for; `nil` if they ask for nothing.
+    init?(_ options: TopicOptions, now: Instant) {
+        guard options.publishRate != nil || options.publishByteRate != nil else { return nil }
+        messages = options.publishRate.map { RateBucket($0, now: now) }
+        bytes = options.publishByteRate.map { RateBucket($0, now: now) }
+    }
+
+    /// Takes a message in; one that is refused counts for nothing.
+    ///
+    /// - Throws: ``TopicError`` with `limitReached`.
+    mutating func take(_ size: Int, now: Instant) throws(TopicError) {
+        for bucket in [messages, bytes] {
+            guard let bucket, bucket.nextInstant > now else { continue }
+            throw TopicError(.limitReached, "More is published in a second than may be.")
+        }
+        messages?.charge(1, now: now)
+        bytes?.charge(size, now: now)
+    }
+}
+
+/// Objects that say the same, of which one serves all who need it, for as long as anybody does.
+final class AlikeObjects: Sendable {
+    private struct Place {
+        weak var object: (any AnyObject & Sendable)?
+    }
+
+    private let places = Mutex<[Place]>([])
+
+    /// How many are looked through.
+    private static let bound = 16
+
+    /// One that is there and says the same as `made`, or `made`.
+    func find<Object: AnyObject & Sendable>(_ made: Object, _ isSame: (Object, Object) -> Bool) -> Object {
+        places.withLock { places in
+            for place in places { if let found = place.object as? Object, isSame(found, made) { return found } }
+            places.removeAll { $0.object == nil }
+            if places.count < Self.bound { places.append(Place(object: made)) }
+            return made
+        }
+    }
+}

@@ -81,3 +81,119 @@ struct TopicHistory: Sendable {
         events.elements(behind: number, limit: min(limit, Int(Int32.max)))
     }
 }
+
+/// How far this node's copy of a topic's history is, which the backplane keeps.
+struct TopicCopy: Sendable {
+    enum State: Sendable {
+        /// Messages don't come; what did is a part of the whole.
+        case away
+        /// Messages come and wait here, while what lies before them is on its way.
+        case loading
+        /// It is as the backplane's, but for what is on its way.
+        case live
+    }
+
+    var state = State.away
+    /// Whether it was ever as the backplane's.
+    var hasLoaded = false
+    /// Whether it is no longer waited for.
+    var isGivenUp = false
+    /// Whether a deadline runs for those who wait, and how many have run.
+    var isTimed = false
+    var waits: UInt64 = 0
+    /// How often it was asked for: an answer to an earlier question says nothing of what came to pass since.
+    var loads: UInt64 = 0
+    /// What came while the rest was on its way, and its bytes.
+    var early: [BackplaneMessage] = []
+    var earlySize = 0
+    /// Whether messages may have been missed since it was last live.
+    var wasInterrupted = false
+    /// Whether what was missed is lost, nobody knows how much: the next message says so.
+    var hasGap = false
+    /// The last number of each origin.
+    private var numbers: [String: UInt64] = [:]
+    /// Subscriptions of code that wait for it.
+    var listeners: [Waiting] = []
+    /// The number behind which those begin that wanted nothing of the past, and had to wait.
+    var settledNumber: UInt64 = 0
+
+    /// A subscription of code that waits.
+    struct Waiting: Sendable {
+        var listener: TopicListener
+        var replay: TopicReplay
+        /// How often it may wait for more.
+        var waits = 3
+    }
+
+    /// Whether subscriptions begin at once, with what there is.
+    var isSettled: Bool { hasLoaded || isGivenUp }
+
+    /// Puts a message behind those that came early; beyond the bound all of them are dropped, and are loaded later.
+    mutating func append(_ message: BackplaneMessage, _ bound: Int) {
+        let size = message.message.byteCount + 256
+        if size > bound - earlySize { (early, earlySize) = ([], 0) }
+        early.append(message)
+        earlySize += size
+    }
+
+    /// The most origins whose numbers are known: each start of a node is one.
+    private static let mostOrigins = 256
+
+    /// Whether a message has been taken before, under another position: an origin whose answer was lost together with the memory
+    /// of the backplane publishes it again.
+    mutating func hasTaken(_ message: BackplaneMessage) -> Bool {
+        if let last = numbers[message.origin], message.number <= last { return true }
+        if numbers.count >= Self.mostOrigins { numbers = [:] }
+        numbers[message.origin] = message.number
+        return false
+    }
+
+    mutating func takeEarly() -> [BackplaneMessage] {
+        defer { (early, earlySize) = ([], 0) }
+        return early
+    }
+}
+
+/// A topic whose history somebody waits for.
+struct TimedWait: Sendable, Hashable {
+    var slot: Int32
+    var audience: UInt64
+    /// Which of the topic's waits it is.
+    var number: UInt64
+}
+
+/// What a backplane is to be asked for, in the order in which it came to be needed; by one thread at a time.
+struct TopicWishes: Sendable {
+    enum Wish: Sendable, Hashable {
+        case subscribe(String)
+        case unsubscribe(String)
+        /// A history, or what follows in it.
+        case load(TopicTable.Load)
+        /// Later, so that nobody waits for a history for ever.
+        case giveUp(TimedWait)
+    }
+
+    private var waiting: [Wish] = []
+    private var isAsking = false
+
+    mutating func append(_ wish: Wish) {
+        waiting.append(wish)
+    }
+
+    /// Takes all out that wait; `nil` where there are none, or another thread asks.
+    mutating func begin() -> [Wish]? {
+        guard !isAsking, !waiting.isEmpty else { return nil }
+        isAsking = true
+        return more()
+    }
+
+    /// Takes out what has come meanwhile; `nil` where there is none, which ends the asking.
+    mutating func more() -> [Wish]? {
+        guard !waiting.isEmpty else {
+            isAsking = false
+            return nil
+        }
+        defer { waiting = [] }
+        return waiting
+    }
+}

@@ -287,3 +287,156 @@ final class SocketSubscriber: TopicMember, TimerTarget {
         terms.core.tally.add(counts)
     }
 }
+
+extension SocketSubscriber: SocketFollower {
+    // The first subscription of a connection stands for all of them, so that one costs no more than itself.
+
+    /// About how many bytes one subscription sends before the next one has its turn.
+    private static let share = 16_384
+
+    /// Gives each subscription that is behind its turn, until there is no more room; the one that would be next begins then.
+    func drained(_ socket: isolated WebSocket) {
+        var waiting = all.filter { $0.pending == nil && ($0.backlog != nil || $0.isReplaying) }
+        var turn = 0
+        while !waiting.isEmpty, socket.takesMore {
+            waiting[turn].catchUp(socket, waiting.count == 1 ? .max : Self.share)
+            turn += 1
+            if turn == waiting.count {
+                waiting.removeAll { !$0.isBehind }
+                turn = 0
+            }
+        }
+        if turn < waiting.count { waiting[turn].goFirst(socket) }
+    }
+
+    var droppedMessages: Int { all.reduce(0) { $0 + $1.dropped } }
+
+    /// Puts it in front of those of its connection; who was in front of it follows at the end.
+    private func goFirst(_ socket: isolated WebSocket) {
+        let order = socket.firstSubscriber?.all ?? []
+        guard let place = order.firstIndex(where: { $0 === self }), place > 0 else { return }
+        order[place - 1].next = nil
+        order[order.count - 1].next = order[0]
+        socket.firstSubscriber = self
+    }
+
+    func ended() {
+        for subscriber in all {
+            subscriber.leave()
+            subscriber.next = nil
+        }
+    }
+
+    /// Puts it in front of the others of its connection.
+    func link(to socket: WebSocket) {
+        socket.onLoop(socket.loop, self) { socket, subscriber in
+            subscriber.next = socket.firstSubscriber
+            socket.firstSubscriber = subscriber
+        }
+    }
+
+    /// Takes it out of those of its connection.
+    func unlink(from socket: WebSocket) {
+        socket.onLoop(socket.loop, self) { socket, left in
+            guard let first = socket.firstSubscriber else { return }
+            if first === left {
+                socket.firstSubscriber = left.next
+            } else {
+                first.all.first { $0.next === left }?.next = left.next
+            }
+            left.next = nil
+        }
+    }
+
+    /// This one and those behind it.
+    var all: [SocketSubscriber] {
+        var found: [SocketSubscriber] = []
+        var next: SocketSubscriber? = self
+        while let subscriber = next {
+            found.append(subscriber)
+            next = subscriber.next
+        }
+        return found
+    }
+}
+
+/// What waits for a subscription whose client is behind, and what was dropped for it; made when that is needed first.
+final class SocketBacklog {
+    /// All that waits for one connection.
+    final class Connection {
+        fileprivate(set) var size = 0
+    }
+
+    /// When the client is looked at for whether it has been behind for too long.
+    var timer: TimerID?
+    /// Since when it has taken nothing of the history that it is to be given.
+    var stalledSince: Instant?
+    /// How many messages were dropped, and how many of them were reported to the client.
+    private(set) var dropped = 0
+    var told = 0
+    let connection: Connection
+    private var queue: SlowReaderQueue<TopicEntry>?
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Whether something waits.
+    var isWaiting: Bool { queue != nil }
+
+    /// When the client is to be ended, unless it has caught up before.
+    func deadline(_ patience: Duration?) -> Instant? {
+        if let queue { return queue.deadline }
+        return patience.flatMap { stalledSince?.advanced(by: $0) }
+    }
+
+    /// Counts messages that are dropped.
+    func drop(_ count: Int) {
+        dropped += count
+    }
+
+    /// Has a message wait, or what else the policy says; so many bytes may wait for the connection.
+    ///
+    /// - Returns: whether the client may stay.
+    func keep(_ entry: TopicEntry, _ policy: SlowReaderPolicy<TopicMessage>, _ bound: Int, at now: Instant) -> Bool {
+        guard makeRoom(for: entry.size, policy, max(bound, policy.size.bytes)) else {
+            if policy.drops { dropped += 1 }
+            return policy.drops
+        }
+        let key = policy.hasKeys ? policy.key(of: entry.topicMessage()) : nil
+        if queue == nil { queue = SlowReaderQueue(policy.isWaiting ? .end() : policy) }
+        let before = (queue?.byteCount ?? 0, queue?.dropped ?? 0)
+        let outcome = queue?.append(entry, size: entry.size, key: key, at: now)
+        connection.size += (queue?.byteCount ?? 0) - before.0
+        dropped += (queue?.dropped ?? 0) - before.1
+        return outcome == .kept || outcome == .leftOut
+    }
+
+    /// Makes room in what may wait for the connection; one message alone may be longer.
+    private func makeRoom(for size: Int, _ policy: SlowReaderPolicy<TopicMessage>, _ bound: Int) -> Bool {
+        if policy.drops, !policy.dropsNewest {
+            while connection.size > 0, size > bound - connection.size, pop() != nil { dropped += 1 }
+        }
+        return connection.size == 0 || size <= bound - connection.size
+    }
+
+    private func pop() -> TopicEntry? {
+        guard let entry = queue?.popFirst() else { return nil }
+        connection.size -= entry.size
+        return entry
+    }
+
+    /// Takes out what has waited longest; once nothing waits any more, `nil`.
+    func popFirst() -> TopicEntry? {
+        if let entry = pop() { return entry }
+        queue = nil
+        return nil
+    }
+
+    /// Takes out all that waits.
+    func removeAll() {
+        while pop() != nil {}
+        queue = nil
+        stalledSince = nil
+    }
+}

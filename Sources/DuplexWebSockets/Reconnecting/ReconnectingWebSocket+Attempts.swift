@@ -201,3 +201,175 @@ final class ReconnectingReference: Sendable {
         client.onLoop(client.loop, (number, end)) { $0.ended($1.0, $1.1) }
     }
 }
+
+// Changes of the network, and what they do to a connection.
+
+extension ReconnectingWebSocket {
+    /// Begins to take changes, once.
+    func follow() {
+        guard follower == nil, let changes = options.networkChanges else { return }
+        follower = Task { [weak self] in
+            await changes { [weak self] isLoss in await self?.noted(isLoss: isLoss) }
+        }
+    }
+
+    func stopFollowing() {
+        follower?.cancel()
+        follower = nil
+        stopChangeTimer()
+    }
+
+    func noted(isLoss: Bool) {
+        throttle.note(isLoss: isLoss)
+        reviewChanges()
+    }
+
+    /// Acts on the changes that were noted, or sees to it that this is done in time.
+    func reviewChanges() {
+        stopChangeTimer()
+        if case .ended = machine.phase { return }
+        let now = loop.clock.now()
+        let isOfChange = attempt != nil && attempt?.number == changeAttempt
+        switch throttle.next(isConnecting: isOfChange, now) {
+        case .nothing: break
+        case .act: act()
+        case .wait(let instant): changeTimer = loop.core.schedule(self, at: instant)
+        }
+    }
+
+    func act() {
+        let before = attempt?.number
+        handle(.networkChanged)
+        if let attempt, attempt.number != before { changeAttempt = attempt.number }
+    }
+
+    private func stopChangeTimer() {
+        if let changeTimer { loop.core.cancel(changeTimer) }
+        changeTimer = nil
+    }
+
+    // MARK: The open connection
+
+    /// Asks an open connection whether it lives; once at a time, however often the network changes.
+    func probe(_ number: Int) {
+        guard let socket = current?.socket else { return }
+        if hasMoved(socket) {
+            let message = "This machine hasn't the connection's address any more."
+            lose(number, SocketError(.connectionReset, message: message))
+            return
+        }
+        if probing == number {
+            // The pong on its way says nothing of what the network has become since.
+            mustProbeAgain = true
+            return
+        }
+        probing = number
+        mustProbeAgain = false
+        Task { [weak self, timeout = options.probeTimeout] in
+            var isSilent = false
+            var isThere = false
+            do {
+                _ = try await socket.ping(timeout: timeout)
+                isThere = true
+            } catch {
+                // One that is closing, or closed, ends by itself.
+                isSilent = (error as? WebSocketError)?.code == .timedOut
+            }
+            await self?.probed(number, isSilent: isSilent, isThere: isThere)
+        }
+    }
+
+    private func probed(_ number: Int, isSilent: Bool, isThere: Bool) {
+        if probing == number { probing = nil }
+        if isThere && mustProbeAgain && current?.number == number { return probe(number) }
+        if isThere { handle(.answered(attempt: number)) }
+        if isSilent { lose(number, SocketError(.timedOut, message: "No pong came after the network had changed.")) }
+    }
+
+    /// Whether the connection's address isn't this machine's any more while another one leads to the peer.
+    private func hasMoved(_ socket: WebSocket) -> Bool {
+        let address = socket.onLoop(loop) { socket, _ in socket.localAddress }
+        guard let address, let peer = socket.remoteAddress else { return false }
+        return SourceAddress.isGone(address) && SourceAddress.exists(to: peer)
+    }
+
+    /// The connection leads nowhere any more.
+    private func lose(_ number: Int, _ error: SocketError) {
+        guard let current, current.number == number else { return }
+        current.socket.onLoop(loop, error) { socket, error in
+            // Closing has a deadline of its own, and the peer needn't answer pings any more.
+            guard socket.session.state == .open, socket.ending == nil else { return }
+            socket.channel.reset()
+            socket.transportFailed(error)
+        }
+    }
+}
+
+/// When changes of the network are acted on: none is lost, those that come together are taken together.
+///
+/// The first is acted on at once. Those behind it wait 100 ms, and from the eighth time on twice as long each time, up to 2
+/// seconds; 2 seconds without any and it begins anew. An attempt that was begun for a change has 5 seconds, since most that
+/// come meanwhile belong to it, unless that was a loss and the next is none: then the attempt is one of the network that was
+/// lost. When it fails, the next is made at once.
+struct ChangeThrottle {
+    /// What is to be done now.
+    enum Next: Equatable {
+        case nothing
+        case act
+        case wait(until: Instant)
+    }
+
+    static let firstGap = Duration.milliseconds(100)
+    static let lastGap = Duration.seconds(2)
+    static let settleTime = Duration.seconds(5)
+
+    /// What was acted on last.
+    private var last: (instant: Instant, isLoss: Bool)?
+    private var gap = firstGap
+    /// How often it was acted without a quiet time between: a network that goes and comes back takes a few.
+    private var count = 0
+    private static let quickOnes = 8
+    /// Whether all that wait are losses; `nil` when none waits.
+    private var waiting: Bool?
+    /// Whether they were put off: then it wasn't quiet, however late the time for them comes.
+    private var isPutOff = false
+
+    /// Whether some wait.
+    var isWaiting: Bool { waiting != nil }
+
+    /// Takes a change.
+    mutating func note(isLoss: Bool) {
+        waiting = (waiting ?? true) && isLoss
+    }
+
+    /// One that wasn't taken was acted on.
+    mutating func acted(_ now: Instant) {
+        last = (now, false)
+    }
+
+    /// What is to be done about those that were taken.
+    ///
+    /// - Parameters:
+    ///   - isConnecting: whether an attempt is under way that a change has begun.
+    ///   - now: the time.
+    /// - Returns: what; after ``Next/act`` none is left.
+    mutating func next(isConnecting: Bool, _ now: Instant) -> Next {
+        guard let waiting else { return .nothing }
+        if let last {
+            let isNews = last.isLoss && !waiting
+            let due = last.instant.advanced(by: isConnecting && !isNews ? Self.settleTime : gap)
+            if now < due {
+                isPutOff = true
+                return .wait(until: due)
+            }
+            let isQuiet = last.instant.advanced(by: Self.lastGap) < now
+            if isQuiet && !isPutOff { count = 0 }
+        }
+        isPutOff = false
+        count = min(count + 1, Self.quickOnes)
+        gap = count < Self.quickOnes ? Self.firstGap : min(gap * 2, Self.lastGap)
+        last = (now, waiting)
+        self.waiting = nil
+        return .act
+    }
+}

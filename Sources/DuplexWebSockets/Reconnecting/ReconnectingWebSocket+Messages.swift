@@ -265,3 +265,120 @@ extension ReconnectFailure {
         return [.normalClosure, .goingAway, .noStatusReceived].contains(code)
     }
 }
+
+extension ReconnectingWebSocket {
+    /// Each connection as it is made, after its preamble.
+    ///
+    /// Ends when the client was closed, or when the server closed in order for good (1000, no code); throws what the
+    /// last attempt failed with when the policy gives up. Connections are made whether or not somebody reads the
+    /// sequence; one that was not read before the next was open is left out. Leaving the body of a loop doesn't close a
+    /// connection; closing it there closes the client.
+    ///
+    /// All that is thrown is a ``WebSocketError``. An error of the caller's own, of ``ReconnectOptions/configure`` or the
+    /// preamble, is the cause of one with ``WebSocketError/Code/unprepared``. Cancelling the task ends the wait with
+    /// ``WebSocketError/Code/cancelled``; the client goes on.
+    public nonisolated var sessions: Sessions { Sessions(client: self) }
+
+    /// The messages of all connections, one after the other, as if of one socket.
+    ///
+    /// Ends and throws as ``sessions`` does. Use one of the two.
+    public nonisolated var messages: Messages { Messages(client: self) }
+
+    /// The connections of a client; iterated by one task at a time.
+    public struct Sessions: AsyncSequence, Sendable {
+        let client: ReconnectingWebSocket
+
+        /// Waits for one connection after the other.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            let client: ReconnectingWebSocket
+
+            /// The next connection; `nil` once the client has ended in order.
+            public mutating func next() async throws(WebSocketError) -> WebSocket? {
+                try await client.nextSession()
+            }
+
+            /// The next connection; `nil` once the client has ended in order.
+            public mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> WebSocket? {
+                try await client.nextSession()
+            }
+        }
+
+        /// Begins to iterate.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
+    }
+
+    /// The messages of a client; iterated by one task at a time.
+    public struct Messages: AsyncSequence, Sendable {
+        let client: ReconnectingWebSocket
+
+        /// Waits for one message after the other.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            @usableFromInline let client: ReconnectingWebSocket
+
+            /// The next message; `nil` once the client has ended in order.
+            @inlinable
+            public mutating func next() async throws(WebSocketError) -> Message? {
+                try await client.nextMessage()
+            }
+
+            /// The next message; `nil` once the client has ended in order.
+            @inlinable
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(WebSocketError) -> Message? {
+                try await client.nextMessage()
+            }
+        }
+
+        /// Begins to iterate.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
+    }
+}
+
+extension ReconnectingWebSocket {
+    /// Sends a ping on the connection that is open and waits for its pong (RFC 6455 section 5.5.2).
+    ///
+    /// It neither begins an attempt nor waits for one, and it isn't sent again on the next connection.
+    ///
+    /// - Parameter timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
+    /// - Returns: the time between the two.
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/notConnected`` while there is no connection, with
+    ///   ``WebSocketError/Code/closed`` once the client has ended, with ``WebSocketError/Code/timedOut``, or with what ended
+    ///   the connection; `CancellationError`.
+    public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
+        try WebSocketError.check([DurationSetting("timeout", timeout)])
+        return try await present().ping(timeout: timeout)
+    }
+
+    /// Sends a ping with a payload of your own on the connection that is open, and waits for its pong, which carries the
+    /// same.
+    ///
+    /// - Parameters:
+    ///   - payload: what it carries; cut at 125 bytes.
+    ///   - timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
+    /// - Returns: the time between the two.
+    /// - Throws: as ``ping(timeout:)``.
+    public func ping(_ payload: [UInt8], timeout: Duration = .seconds(20)) async throws -> Duration {
+        try WebSocketError.check([DurationSetting("timeout", timeout)])
+        return try await present().ping(payload, timeout: timeout)
+    }
+
+    /// The connection that is open.
+    private func present() throws(WebSocketError) -> WebSocket {
+        if let socket = current?.socket { return socket }
+        if case .ended = machine.phase { throw Self.isOver }
+        let message = "There is no connection at present: the client \(machine.phase.words)."
+        throw WebSocketError(.notConnected, message: message)
+    }
+}
+
+extension ReconnectPhase {
+    /// What a client without a connection does.
+    fileprivate var words: String {
+        switch self {
+        case .idle: "wasn't used yet"
+        case .connecting: "is connecting"
+        case .waiting: "waits before its next attempt"
+        case .paused: "is paused"
+        case .open, .ended: "has ended"
+        }
+    }
+}

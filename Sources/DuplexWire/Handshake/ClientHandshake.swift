@@ -175,3 +175,213 @@ public struct ClientHandshake: Sendable {
         return nil
     }
 }
+
+/// The request of a client's handshake (RFC 6455 section 4.1).
+enum ClientRequest {
+    /// The fields that the handshake itself is made of, or that would give its request a body.
+    private static let reserved: Set<HTTPField.Name> = [
+        .upgrade, .connection, .secWebSocketKey, .secWebSocketVersion, .secWebSocketAccept, .secWebSocketProtocol,
+        .secWebSocketExtensions, .contentLength, .transferEncoding, .expect, .te, .trailer,
+    ]
+
+    /// The fields that a request has once at most (RFC 9110 section 5.3, RFC 6454 section 7.3).
+    private static let single: [HTTPField.Name] = [.authorization, .origin, .proxyAuthorization, .userAgent]
+
+    /// The request's bytes.
+    static func bytes(
+        url: WebSocketURL,
+        key: String,
+        subprotocols: [String],
+        extensions: [ExtensionOffer],
+        fields: HTTPFields
+    ) throws(HandshakeError) -> [UInt8] {
+        guard SubprotocolHeader.isValid(subprotocols) else {
+            throw HandshakeError(.invalidRequest, "the subprotocols \(subprotocols) aren't different tokens")
+        }
+        let host = try host(url: url, fields: fields)
+        try checkReserved(fields)
+        var bytes: [UInt8] = []
+        HeadWriter.append("GET \(url.requestTarget) HTTP/1.1", to: &bytes)
+        HeadWriter.appendLineEnd(to: &bytes)
+        HeadWriter.append("Host", host, to: &bytes)
+        HeadWriter.append(own(key: key, subprotocols: subprotocols, extensions: extensions), to: &bytes)
+        HeadWriter.append(fields.filter { $0.name.canonicalName != "host" }, to: &bytes)
+        HeadWriter.appendLineEnd(to: &bytes)
+        return bytes
+    }
+
+    /// The caller's Host if there is one, for servers that are reached under another name than their own.
+    private static func host(url: WebSocketURL, fields: HTTPFields) throws(HandshakeError) -> String {
+        let hosts = fields.hosts
+        guard let host = hosts.first else { return url.hostField }
+        guard hosts.count == 1, Authority(host) != nil else {
+            throw HandshakeError(.invalidRequest, "the field Host is not one host with an optional port")
+        }
+        return host
+    }
+
+    private static func checkReserved(_ fields: HTTPFields) throws(HandshakeError) {
+        for field in fields where reserved.contains(field.name) {
+            throw HandshakeError(.invalidRequest, "the field \(field.name) belongs to the handshake and can't be set")
+        }
+        for name in single where fields[values: name].count > 1 {
+            throw HandshakeError(.invalidRequest, "the field \(name) is there more than once")
+        }
+    }
+
+    private static func own(key: String, subprotocols: [String], extensions: [ExtensionOffer]) -> HTTPFields {
+        var fields: HTTPFields = [
+            .upgrade: "websocket", .connection: "Upgrade", .secWebSocketKey: key, .secWebSocketVersion: "13",
+        ]
+        if !subprotocols.isEmpty { fields[.secWebSocketProtocol] = subprotocols.joined(separator: ", ") }
+        if !extensions.isEmpty { fields[.secWebSocketExtensions] = ExtensionHeader.serialize(extensions) }
+        return fields
+    }
+}
+
+/// What a 101 has to say for the handshake to hold: the numbered items of RFC 6455 section 4.1, in their order.
+struct ResponseExpectation: Sendable {
+    let accept: String
+    let subprotocols: [String]
+    let extensions: [ExtensionOffer]
+
+    /// What was agreed on, or the first rule that the response breaks.
+    func check(_ head: ResponseHead) throws(HandshakeError) -> ClientHandshake.Result {
+        guard head.version >= .http11 else {
+            throw HandshakeError(.malformedResponse, "the 101 is in \(head.version)", response: head)
+        }
+        try checkUpgrade(head)
+        try checkAccept(head)
+        let subprotocol = try subprotocol(head)
+        let answered = try extensions(head)
+        return ClientHandshake.Result(
+            responseHead: head,
+            subprotocol: subprotocol,
+            extensions: answered,
+            deflate: try deflate(answered, head)
+        )
+    }
+
+    /// Items 2 and 3.
+    private func checkUpgrade(_ head: ResponseHead) throws(HandshakeError) {
+        guard let upgrade = try single(.upgrade, in: head), Grammar.matches(upgrade, "websocket") else {
+            throw HandshakeError(.notUpgraded, "Upgrade isn't websocket in the answer", response: head)
+        }
+        guard head.fields.hasToken("upgrade", in: .connection) else {
+            throw HandshakeError(.notUpgraded, "Connection doesn't name Upgrade in the answer", response: head)
+        }
+    }
+
+    /// Item 4: without it, nothing shows that the server has read the handshake.
+    private func checkAccept(_ head: ResponseHead) throws(HandshakeError) {
+        guard let value = try single(.secWebSocketAccept, in: head) else {
+            throw HandshakeError(.acceptMismatch, "Sec-WebSocket-Accept is missing in the answer", response: head)
+        }
+        // White space around the value is gone already, as it is from every field's.
+        guard value == accept else {
+            let message = "Sec-WebSocket-Accept is \(Quotation.of(value)), not \(Quotation.of(accept))"
+            throw HandshakeError(.acceptMismatch, message, response: head)
+        }
+    }
+
+    /// Item 6; to choose none is the server's right.
+    private func subprotocol(_ head: ResponseHead) throws(HandshakeError) -> String? {
+        guard let value = try single(.secWebSocketProtocol, in: head) else { return nil }
+        guard subprotocols.contains(value) else {
+            let message = "the server chose the subprotocol \(Quotation.of(value)), which wasn't asked for"
+            throw HandshakeError(.unaskedSubprotocol, message, response: head)
+        }
+        return value
+    }
+
+    /// Item 5, and no extension twice.
+    private func extensions(_ head: ResponseHead) throws(HandshakeError) -> [ExtensionOffer] {
+        guard let answered = ExtensionHeader.parse(head.fields) else {
+            throw HandshakeError(.malformedResponse, "Sec-WebSocket-Extensions is malformed", response: head)
+        }
+        for answer in answered where !extensions.contains(where: { $0.name == answer.name }) {
+            let message = "the server uses the extension \(Quotation.of(answer.name)), which wasn't offered"
+            throw HandshakeError(.unofferedExtension, message, response: head)
+        }
+        guard Set(answered.map(\.name)).count == answered.count else {
+            throw HandshakeError(.repeatedField, "the server accepts an extension twice", response: head)
+        }
+        return answered
+    }
+
+    /// RFC 7692 section 7.1: what the parameters say must answer one of the offers.
+    private func deflate(
+        _ answered: [ExtensionOffer],
+        _ head: ResponseHead
+    ) throws(HandshakeError) -> DeflateAgreement? {
+        guard let answer = answered.first(where: { $0.name == DeflateFields.name }) else { return nil }
+        let offers = extensions.compactMap { DeflateOffer($0) }
+        guard let agreement = DeflateNegotiation.agreement(answer, to: offers) else {
+            let message = "the server accepts \(Quotation.of(answer.description)), which wasn't offered like that"
+            throw HandshakeError(.unofferedExtension, message, response: head)
+        }
+        return agreement
+    }
+
+    /// The value of a field that comes once or not at all.
+    private func single(_ name: HTTPField.Name, in head: ResponseHead) throws(HandshakeError) -> String? {
+        let values = head.fields[values: name]
+        if values.count > 1 {
+            throw HandshakeError(.repeatedField, "\(name) is given \(values.count) times in the answer", response: head)
+        }
+        return values.first
+    }
+}
+
+/// A response that isn't a 101, while its body is collected for the error.
+struct RefusedResponse: Sendable {
+    /// The most of the body that is kept; what a server has to say fits in.
+    static let bodyBound = 65_536
+
+    private let head: ResponseHead
+    private let sent: HandshakeHint.Sent
+    private var body: [UInt8] = []
+    private var decoder: BodyDecoder
+
+    /// Takes note of the head; throws at once if no body follows, or none whose end could be found.
+    init(_ head: ResponseHead, to sent: HandshakeHint.Sent = .init()) throws(HandshakeError) {
+        (self.head, self.sent) = (head, sent)
+        do throws(HTTPError) {
+            decoder = try BodyDecoder(try head.framing(answering: .get), limits: .unlimited, isResponse: true)
+        } catch {
+            throw Self.error(head, body: [], sent)
+        }
+        if decoder.isComplete { throw error }
+    }
+
+    /// The refusal, with what has arrived of the body.
+    var error: HandshakeError { Self.error(head, body: body, sent) }
+
+    /// Takes input of the body; throws the refusal when the body is complete, too long to be kept, or malformed.
+    mutating func receive(_ input: Span<UInt8>, from position: inout Int) throws(HandshakeError) {
+        while position < input.count {
+            // No more is handed on than there's room for, so the bound holds for every cut of the input.
+            let end = min(input.count, position + Self.bodyBound - body.count)
+            let isComplete = try decode(input.extracting(..<end), from: &position)
+            if isComplete || body.count >= Self.bodyBound { throw error }
+        }
+    }
+
+    private mutating func decode(_ input: Span<UInt8>, from position: inout Int) throws(HandshakeError) -> Bool {
+        do throws(HTTPError) {
+            return try decoder.decode(input, from: &position, into: &body)
+        } catch {
+            throw self.error
+        }
+    }
+
+    private static func error(_ head: ResponseHead, body: [UInt8], _ sent: HandshakeHint.Sent) -> HandshakeError {
+        HandshakeError(
+            .refused,
+            "the server answered \(head.status.code) instead of 101",
+            response: head,
+            body: body,
+            hint: HandshakeHint.forResponse(head, body: body, to: sent)
+        )
+    }
+}

@@ -105,3 +105,91 @@ extension HandshakeError: CustomStringConvertible {
         return text
     }
 }
+
+/// What the answer to a failed handshake says about its cause.
+enum HandshakeHint {
+    /// What of a request matters for the hint about its answer.
+    struct Sent: Sendable {
+        var origin = false
+        var credentials = false
+
+        init(_ fields: HTTPFields = [:]) {
+            origin = fields.contains(.origin)
+            credentials = fields.contains(.authorization)
+        }
+    }
+
+    /// How the hint about a redirect begins.
+    static let redirects = "the server redirects to "
+
+    /// A part of the hint for a refusal of a request without an origin.
+    static let noOrigin = "no Origin was sent"
+
+    /// A hint for an answer that was HTTP, but not a 101.
+    static func forResponse(_ head: ResponseHead, body: [UInt8] = [], to sent: Sent = Sent()) -> String? {
+        switch head.status.code {
+        case 400..<500 where speaksOfTLS(body): "the port speaks TLS: use wss"
+        case 200..<300:
+            "the path is not a WebSocket endpoint: it serves pages, or a proxy on the way dropped the upgrade"
+        case 300..<400: redirect(head.fields)
+        case 400: "the server, or a proxy on the way, doesn't understand the request for a WebSocket"
+        case 401 where sent.credentials:
+            "the credentials were refused: the server asks for others" + scheme(head.fields[.wwwAuthenticate])
+        case 401: "the server asks for credentials" + scheme(head.fields[.wwwAuthenticate])
+        case 403:
+            "the server refuses this client: "
+                + (sent.origin ? "it may not allow the Origin" : "\(noOrigin), which it may ask for")
+                + ", or the credentials lack the right"
+        case 404: "there is nothing at this path"
+        case 405: "the path is not a WebSocket endpoint: it doesn't serve GET"
+        case 407: "the proxy asks for credentials" + scheme(head.fields[.proxyAuthenticate])
+        case 426: version(head.fields)
+        case 429: "the server asks to try less often" + retry(head.fields)
+        case 502, 504: "a proxy answered; the server behind it didn't"
+        case 503: "the server is overloaded or down" + retry(head.fields)
+        default: nil
+        }
+    }
+
+    /// Whether that is what servers say to a request without TLS on a port that has it: nginx, Apache, those in Go.
+    private static func speaksOfTLS(_ body: [UInt8]) -> Bool {
+        let text = String(decoding: body.prefix(1_024), as: UTF8.self).lowercased()
+        return ["https port", "https server", "https scheme", "ssl-enabled"].contains { text.contains($0) }
+    }
+
+    /// A hint for an answer that wasn't HTTP/1.1, by its first byte: an HTTP response begins with an H.
+    static func forFirstByte(_ byte: UInt8) -> String? {
+        switch byte {
+        // RFC 8446 section 5.1: an alert is a record of type 21, a handshake one of type 22.
+        case 0x15, 0x16: "the port speaks TLS: use wss"
+        // RFC 9113 section 3.4: a server begins with a SETTINGS frame, whose length has a leading zero byte.
+        case 0x00: "the port speaks HTTP/2 without an upgrade, or another binary protocol"
+        case UInt8(ascii: "H"): nil
+        default: "the port doesn't speak HTTP"
+        }
+    }
+
+    private static func redirect(_ fields: HTTPFields) -> String? {
+        fields[.location].map { "\(redirects)\(Quotation.of($0))" }
+    }
+
+    /// The authentication scheme that the server names first (RFC 9110 section 11.3).
+    private static func scheme(_ challenge: String?) -> String {
+        let name = challenge?.utf8.prefix(while: Grammar.isTokenByte).map(Unicode.Scalar.init)
+        guard let name, !name.isEmpty else { return "" }
+        var text = ", by the scheme "
+        text.unicodeScalars.append(contentsOf: name)
+        return text
+    }
+
+    private static func version(_ fields: HTTPFields) -> String {
+        guard let version = fields[.secWebSocketVersion] else {
+            return "the server asks for an upgrade to \(Quotation.of(fields[.upgrade] ?? "another protocol"))"
+        }
+        return "the server speaks version \(Quotation.of(version)) of the WebSocket protocol; this client speaks 13"
+    }
+
+    private static func retry(_ fields: HTTPFields) -> String {
+        fields[.retryAfter].map { "; Retry-After is \(Quotation.of($0))" } ?? ""
+    }
+}

@@ -64,3 +64,96 @@ extension HTTPLimits {
     /// The durations that are set here.
     package var durations: [DurationSetting] { [DurationSetting("headTime", headTime)] }
 }
+
+/// How slowly a request's body may come before it is answered with 408 (RFC 9110 section 15.5.9).
+///
+/// A timeout that each byte restarts is none: a client that drips a body could hold a connection, and the memory of the
+/// bytes so far, for ever. So the body as a whole has `HTTPLimits.headTime`, and one second more for each
+/// `HTTPLimits.bodyRate` of bytes that have come. What came fast at first doesn't make up for silence: each piece has
+/// to follow the one before within `HTTPLimits.headTime`, too.
+public struct BodyPace: Sendable, Hashable {
+    private var began: Instant
+    private let patience: Duration
+    private let rate: Int
+    private var lastReceived: Instant
+    private var received = 0
+
+    /// A body whose head has just come.
+    ///
+    /// - Parameters:
+    ///   - limits: Of these, `headTime` and `bodyRate`.
+    ///   - now: The time.
+    public init(limits: HTTPLimits, now: Instant) {
+        self.init(patience: limits.headTime, rate: limits.bodyRate.bytes, now: now)
+    }
+
+    /// Something that began just now, and has that time, and a second more for so many bytes of it.
+    init(patience: Duration, rate: Int, now: Instant) {
+        began = now
+        lastReceived = now
+        self.patience = patience
+        self.rate = rate
+    }
+
+    /// The time begins anew: what came counts as having come now.
+    mutating func restart(now: Instant) {
+        began = now
+        lastReceived = now
+    }
+
+    /// Gives back a time in which nothing could come.
+    mutating func excuse(_ duration: Duration) {
+        began = began.advanced(by: duration)
+        lastReceived = lastReceived.advanced(by: duration)
+    }
+
+    /// Takes note of bytes of the body, as they were framed on their way.
+    public mutating func received(_ count: Int, now: Instant) {
+        received += count
+        lastReceived = now
+    }
+
+    /// When the body is too slow unless more of it comes before.
+    public var deadline: Instant {
+        let next = lastReceived.advanced(by: patience)
+        guard rate > 0 else { return next }
+        return min(next, began.advanced(by: patience).advanced(by: .seconds(received / rate)))
+    }
+}
+
+/// The pace of a body that the app may not take for a while, or of none.
+///
+/// Lies elsewhere: most connections have none most of the time.
+enum PausablePace: Sendable {
+    case none
+    indirect case running(BodyPace)
+    indirect case paused(BodyPace, since: Instant)
+
+    /// As of ``BodyPace/deadline``; `nil` where nobody waits for the client.
+    var deadline: Instant? {
+        if case .running(let body) = self { body.deadline } else { nil }
+    }
+
+    mutating func received(_ count: Int, now: Instant) {
+        switch self {
+        case .none: break
+        case .running(var body):
+            body.received(count, now: now)
+            self = .running(body)
+        case .paused(var body, let since):
+            body.received(count, now: now)
+            self = .paused(body, since: since)
+        }
+    }
+
+    mutating func pause(now: Instant) {
+        if case .running(let body) = self { self = .paused(body, since: now) }
+    }
+
+    /// The time in between isn't the client's.
+    mutating func resume(now: Instant) {
+        guard case .paused(var body, let since) = self else { return }
+        body.excuse(since.duration(to: now))
+        self = .running(body)
+    }
+}

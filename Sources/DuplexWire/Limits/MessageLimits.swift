@@ -118,3 +118,73 @@ extension MessageLimits {
     /// The durations that are set here.
     package var durations: [DurationSetting] { [DurationSetting("messageTime", optional: messageTime)] }
 }
+
+/// What ``MessageLimits`` says of putting messages together: the part that each connection keeps at hand.
+struct AssemblyLimits: Sendable {
+    let messageSize: ByteCount
+    let frameSize: ByteCount
+    let fragments: Int
+    // Four bytes each, as every idle connection holds them: milliseconds up to 49 days, and bytes in a second.
+    private let milliseconds: UInt32
+    private let rate: UInt32
+
+    init(_ limits: MessageLimits) {
+        messageSize = limits.messageSize
+        frameSize = limits.frameSize
+        fragments = limits.fragments
+        milliseconds = limits.messageTime.map { UInt32(clamping: max(0, $0.wholeNanoseconds) / 1_000_000) } ?? .max
+        rate = UInt32(clamping: limits.minimumRate.bytes)
+    }
+
+    private init(messageSize: ByteCount, fragments: Int) {
+        self.messageSize = messageSize
+        frameSize = messageSize
+        self.fragments = fragments
+        milliseconds = .max
+        rate = 0
+    }
+
+    /// The limits of a message that is given in pieces: nothing of it is kept, so it may take its time.
+    func streamed(_ limit: ByteCount) -> AssemblyLimits {
+        AssemblyLimits(messageSize: limit, fragments: fragments)
+    }
+
+    /// How slowly a message that begins now may come; `nil` for as slowly as its sender likes.
+    func pace(now: Instant) -> BodyPace? {
+        milliseconds == .max ? nil : BodyPace(patience: .milliseconds(milliseconds), rate: Int(rate), now: now)
+    }
+}
+
+/// How slowly a message may come that is put together; see ``MessageLimits/messageTime``.
+///
+/// An object, so that a connection without such a message has room for a reference only.
+final class MessagePace {
+    private var pace: BodyPace
+    /// How much time may still be given back.
+    private var allowance: Duration
+
+    init?(_ limits: AssemblyLimits, now: Instant) {
+        guard let pace = limits.pace(now: now) else { return nil }
+        self.pace = pace
+        allowance = now.duration(to: pace.deadline) * 10
+    }
+
+    /// When it is too slow unless more of it comes before.
+    var deadline: Instant { pace.deadline }
+
+    /// Takes note of payload as it was on the wire.
+    func received(_ count: Int, now: Instant) {
+        if count > 0 { pace.received(count, now: now) }
+    }
+
+    func restart(now: Instant) { pace.restart(now: now) }
+
+    /// Gives the time of a pause back, in all up to ten times what a message has.
+    ///
+    /// Without a bound a peer that floods would have every pause back, and could hold the beginning of a message for ever.
+    func excuse(_ duration: Duration) {
+        let given = min(duration, allowance)
+        allowance -= given
+        pace.excuse(given)
+    }
+}

@@ -59,3 +59,55 @@ extension Message.Kind {
         self == .text ? .text : .binary
     }
 }
+
+/// A whole message as a server puts it on the wire, unmasked: the same bytes for every client (RFC 6455 section 5.1).
+///
+/// To clients whose connections are compressed it goes deflated: once for each size of window.
+public struct MessageFrame: Sendable {
+    /// Text or binary.
+    public let kind: Message.Kind
+    /// The header and the payload after it.
+    public let bytes: [UInt8]
+    private let headerSize: Int
+    private let deflated = DeflatedFrames()
+
+    /// Frames a payload, which is copied.
+    ///
+    /// - Parameters:
+    ///   - kind: text or binary.
+    ///   - payload: of a text, valid UTF-8, which isn't checked again.
+    public init(_ kind: Message.Kind, _ payload: RawSpan) {
+        self.kind = kind
+        let size = FrameHeader.size(payload: payload.byteCount, isMasked: false)
+        headerSize = size
+        bytes = [UInt8](room: size + payload.byteCount) { output in
+            FrameHeader(opcode: kind.opcode, payloadLength: UInt64(payload.byteCount)).write(into: &output)
+            output.append(payload)
+        }
+    }
+
+    /// The frame that has the message deflated by itself; nil where that doesn't make it shorter.
+    func deflated(by deflater: any MessageDeflater) -> DeflatedFrames.Frame? {
+        let form = deflater.form.fitting(payload.byteCount)
+        return deflated.frame(form) {
+            guard let body = deflater.deflateAlone(payload, form), body.count < payload.byteCount else { return nil }
+            let size = FrameHeader.size(payload: body.count, isMasked: false)
+            let bytes = [UInt8](room: size + body.count) { output in
+                FrameHeader(
+                    reservedBits: MessageCompression.reservedBit,
+                    opcode: kind.opcode,
+                    payloadLength: UInt64(body.count)
+                )
+                .write(into: &output)
+                output.append(body.span.raw)
+            }
+            return DeflatedFrames.Frame(bytes: bytes, payloadCount: body.count)
+        }
+    }
+
+    /// The payload alone.
+    public var payload: RawSpan {
+        @_lifetime(borrow self)
+        get { bytes.span.raw.extracting(droppingFirst: headerSize) }
+    }
+}

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexServer
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -51,5 +52,84 @@ struct ConnectionOptionsTests {
     )
     func refusals(arguments: [String]) {
         #expect(throws: (any Error).self) { try ConnectionOptions.parse(arguments) }
+    }
+}
+
+@Suite("A header field on the command line")
+struct HeaderArgumentTests {
+    @Test(
+        "A name, a colon and a value make a field",
+        arguments: [
+            ("Name: value", "Name", "value"), ("name:value", "name", "value"), ("X-A:  \t spaced", "X-A", "spaced"),
+            ("Authorization: Bearer a:b", "Authorization", "Bearer a:b"), ("Empty:", "Empty", ""),
+        ]
+    )
+    func accepted(text: String, name: String, value: String) {
+        let field = HeaderArgument(argument: text)?.field
+        #expect(field?.name.rawName == name)
+        #expect(field?.value == value)
+    }
+
+    @Test(
+        "What would break out of the field is refused",
+        arguments: [
+            "", "novalue", ": value", "two words: x", "Name: a\r\nInjected: b", "Name: a\nb", "Na\u{0}me: x",
+            "Name: \u{0}",
+        ]
+    )
+    func refused(text: String) {
+        #expect(HeaderArgument(argument: text) == nil)
+    }
+}
+
+@Suite("A proxy on the command line")
+struct ProxyArgumentTests {
+    @Test(
+        "Proxies are URLs, none, or those of the environment or the system",
+        arguments: [
+            "none", "environment", "system", "http://proxy.test:3128", "https://user:secret@proxy.test",
+            "socks5h://[::1]:1080",
+            "socks4a://proxy.test",
+        ]
+    )
+    func valid(text: String) {
+        #expect(ProxyArgument(argument: text)?.defaultValueDescription == text)
+    }
+
+    @Test(
+        "What isn't a URL of a proxy is refused",
+        arguments: ["", "ftp://proxy.test", "socks5h://", "http://proxy.test:0"]
+    )
+    func invalid(text: String) {
+        #expect(ProxyArgument(argument: text) == nil)
+    }
+}
+
+@Suite("Compression on the command line")
+struct CompressionArgumentTests {
+    @Test("By default a client offers it, and a server declines it")
+    func defaults() throws {
+        let options = try ConnectionOptions.parse([]).webSocketOptions
+        let serve = try Serve.parse([])
+        #expect(options.compression == .offered)
+        #expect(serve.options.compression == nil)
+        let server = try serve.options.server(serving: nil, tls: nil, log: nil)
+        #expect(server.compression == .disabled)
+    }
+
+    @Test(
+        "Each name stands for a choice",
+        arguments: [("off", WebSocketCompression.disabled), ("on", .offered), ("required", .required)]
+    )
+    func names(name: String, compression: WebSocketCompression) throws {
+        let options = try ConnectionOptions.parse(["--compression", name]).webSocketOptions
+        let serve = try Serve.parse(["--compression", name])
+        #expect(options.compression == compression)
+        #expect(serve.options.compression?.compression == compression)
+    }
+
+    @Test("Another name is refused")
+    func refused() {
+        #expect(throws: (any Error).self) { try ConnectionOptions.parse(["--compression", "zstd"]) }
     }
 }

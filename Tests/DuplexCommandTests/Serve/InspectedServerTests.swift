@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexInspector
 import DuplexServer
 import DuplexTestTimes
 import DuplexTesting
@@ -29,5 +30,38 @@ import Testing
             try ServeArguments.parse(["--inspect-allow", "everything"]).validate()
         }
         #expect(error.map { ServeArguments.message(for: $0).contains("replaying") } == true)
+    }
+}
+
+@Suite("The process as boxes")
+struct DemoSceneTests {
+    private static func all(_ node: ViewNode) -> [ViewNode] { [node] + node.children.flatMap { all($0) } }
+
+    @Test("Servers, connections, WebSockets and loops are there, each within what it is in")
+    func scene() async throws {
+        var server = WebServer(port: 0)
+        server.webSocket("/scene") { socket in for try await _ in socket.messages {} }
+        try await WebServer.testing(server) { client async throws in
+            let socket = try await client.webSocket("/scene")
+            let scene = await DemoScene.take()
+            #expect(scene.type == "Process" && scene.children.last?.type == "EventLoopGroup")
+            let nodes = Self.all(scene)
+            let mine = try #require(
+                nodes.first { $0.type == "WebSocket" && $0.properties.contains(.init("route", "WebSocket /scene")) }
+            )
+            #expect(mine.children.map(\.type) == ["Buffer", "Buffer"])
+            #expect(mine.children.allSatisfy { $0.clips && $0.children[0].isHidden })
+            #expect(Set(nodes.map(\.id)).count == nodes.count)
+            for node in nodes {
+                for child in node.children {
+                    #expect(child.frame.x >= 0 && child.frame.x + child.frame.width <= node.frame.width, "\(child.id)")
+                    #expect(
+                        child.frame.y >= 0 && child.frame.y + child.frame.height <= node.frame.height,
+                        "\(child.id)"
+                    )
+                }
+            }
+            await socket.close()
+        }
     }
 }

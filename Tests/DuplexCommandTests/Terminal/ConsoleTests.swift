@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Logging
 import Testing
 
 @testable import DuplexCommand
@@ -84,5 +85,67 @@ struct ConsoleTests {
         piped.showProgress("1 s")
         piped.complain("end")
         #expect(pipe.read() == "end\n")
+    }
+}
+
+@Suite("The screen")
+struct ScreenTests {
+    @Test("A prompt stays below what is shown, and erasing it leaves nothing")
+    func prompt() throws {
+        let terminal = try PseudoTerminal()
+        let stream = StandardStream(terminal.program)
+        let screen = Screen(output: stream, errors: stream)
+        screen.setPrompt("> ")
+        terminal.expect("> ")
+        #expect(screen.show(Array("hello".utf8), on: screen.errors))
+        terminal.expect("\r\u{1b}[Khello\r\n> ")
+        screen.repeatPrompt()
+        terminal.expect("> ")
+        screen.setPrompt("")
+        terminal.expect("\r\u{1b}[K")
+        screen.showProgress("1 s")
+        terminal.expect("\r\u{1b}[K1 s")
+        #expect(screen.show(Array("done".utf8), on: screen.errors))
+        terminal.expect("\r\u{1b}[Kdone\r\n")
+        #expect(screen.show(Array("more".utf8), on: screen.errors))
+        terminal.expect("more\r\n")
+    }
+
+    @Test("A stream that nobody reads doesn't hold up the other")
+    func independent() async throws {
+        let output = try TestPipe()
+        let errors = try TestPipe()
+        let screen = Screen(output: StandardStream(output.writing), errors: StandardStream(errors.writing))
+        let much = [UInt8](repeating: 0x61, count: 1_000_000)
+        async let isShown = RunningCommand.offPool { screen.show(much, on: screen.errors) }
+        #expect(screen.show(Array("one".utf8), on: screen.output))
+        #expect(output.read() == "one\n")
+        screen.errors.hurry()
+        #expect(try await !isShown)
+    }
+}
+
+@Suite("Log lines")
+struct ConsoleLogHandlerTests {
+    @Test("A line has the level, the message and what goes with it, in the order of the names")
+    func line() {
+        let metadata: Logger.Metadata = ["path": "/x", "error": "reset"]
+        #expect(
+            ConsoleLogHandler.line(.warning, "a request failed", metadata)
+                == #"warning: a request failed error="reset" path="/x""#
+        )
+    }
+
+    @Test("What a peer may have put into a line is made visible, line ends too")
+    func visible() {
+        #expect(ConsoleLogHandler.line(.error, "x\u{1b}[2J", ["path": "a\nb"]) == #"error: x␛[2J path="a␊b""#)
+    }
+
+    @Test("Metadata that is set is read back")
+    func metadata() {
+        var handler = ConsoleLogHandler()
+        handler[metadataKey: "a"] = "1"
+        #expect(handler[metadataKey: "a"] == "1")
+        #expect(handler.metadata == ["a": "1"])
     }
 }

@@ -54,3 +54,15 @@ struct InputLinesTests {
         await #expect(throws: Failure.self) { try await lines.next() }
     }
 }
+
+@Suite("Given lines")
+struct LineSourceTests {
+    @Test("Lines come in their order, and then no more", arguments: [[], ["one"], ["one", "", "three"]])
+    func order(lines: [String]) async {
+        let source = GivenLines(lines)
+        var got: [String] = []
+        while let line = await source.next() { got.append(line) }
+        #expect(got == lines)
+        #expect(await source.next() == nil)
+    }
+}

@@ -6,6 +6,8 @@ import DuplexSockets
 import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
+import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import DuplexInspector
@@ -124,5 +126,139 @@ struct ReplayTests {
         for index in 0..<100 { outcome.differs("\(index)") }
         #expect(outcome.differences.count == Replay.differenceBound)
         #expect(outcome.differences.last == "And more.")
+    }
+}
+
+@Suite("A server to replay against")
+struct ReplayTargetTests {
+    @Test(
+        "It is a scheme, a host and a port",
+        arguments: [
+            ("http://localhost:8080", "localhost:8080", "localhost:8080"), ("wss://example.com/", "example.com", "tls"),
+            ("ws://[::1]:81", "[::1]:81", "[::1]:81"), (" https://a", "a", "tls"),
+        ]
+    )
+    func reads(url: String, authority: String, endpoint: String) throws {
+        let target = try #require(ReplayTarget(url))
+        #expect(target.authority == authority)
+        #expect("\(target.endpoint)".contains(endpoint))
+    }
+
+    @Test(
+        "What has a path, or isn't HTTP, is none",
+        arguments: [
+            "", "localhost", "http://a/b", "http://a/?x", "ftp://a", "http://", "file:///etc/passwd", "http://a b",
+        ]
+    )
+    func refuses(url: String) {
+        #expect(ReplayTarget(url) == nil)
+    }
+
+    @Test("WebSockets are there as well", arguments: [("http://a:1", "ws://a:1/x?y"), ("https://a", "wss://a/x?y")])
+    func webSockets(url: String, expected: String) throws {
+        #expect(try #require(ReplayTarget(url)).webSocketURL("/x?y") == expected)
+    }
+}
+
+@Suite("Requests that are made again", .timeLimit(minutes: 1))
+struct ReplayClientTests {
+    @Test("The request is the recorded one, with the host, the fields and the body that it should have")
+    func request() async throws {
+        let seen = Mutex<[(HTTPFields, String, [UInt8])]>([])
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.post("/orders") { request in
+            let body = try await request.body.collect()
+            seen.withLock { $0.append((request.fields, request.head.host + " " + request.head.target, body)) }
+            return Response.text("thanks", status: .accepted)
+        }
+        var exchange = try Sample.exchange()
+        exchange.requestFields[.authorization] = "Bearer [masked]"
+        exchange.requestFields[.expect] = "100-continue"
+        let recorded = exchange
+        try await server.withRunning { address in
+            let target = try #require(ReplayTarget("http://\(address)"))
+            let answer = try await ReplayClient(target: target, fields: [.userAgent: "replay"]).send(recorded)
+            #expect(answer.status == 202)
+            #expect(answer.size == 6)
+            #expect(answer.seconds < 20)
+            let (fields, line, body) = try #require(seen.withLock { $0.first })
+            #expect(line == "\(address) /orders?x=1&y=")
+            #expect(body == recorded.requestBody.bytes)
+            #expect(fields[.authorization] == nil && fields[.expect] == nil)
+            #expect(fields[.userAgent] == "replay")
+            #expect(fields[.cookie] == "a=1; b=2=3")
+            #expect(fields[.contentLength] == "7")
+        }
+    }
+
+    @Test("A server that doesn't answer is given up in time")
+    func timeout() async throws {
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+        let target = try #require(ReplayTarget("http://\(listener.localAddress)"))
+        let exchange = try Sample.exchange()
+        await #expect(throws: SocketError.self) {
+            try await ReplayClient(target: target, timeout: .milliseconds(200)).send(exchange)
+        }
+        await listener.close()
+    }
+
+    @Test("Nobody there is an error that says so")
+    func nobody() async throws {
+        let port = try ReservedPort()
+        let target = try #require(ReplayTarget("http://\(port.address)"))
+        let exchange = try Sample.exchange()
+        await #expect(throws: SocketError.self) { try await ReplayClient(target: target).send(exchange) }
+    }
+}
+
+@Suite("A response of which the length is read")
+struct ResponseReadingTests {
+    @Test(
+        "Status and length are read, wherever the bytes are split",
+        arguments: [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 200, 3),
+            (
+                "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+                201, 3
+            ),
+            ("HTTP/1.1 204 No Content\r\n\r\n", 204, 0), ("HTTP/1.1 101 Switching Protocols\r\n\r\n", 101, 0),
+        ] as [(String, Int, UInt64)]
+    )
+    func reads(text: String, status: Int, size: UInt64) throws {
+        let bytes = Array(text.utf8)
+        for split in 0...bytes.count {
+            var reading = ResponseReading(answering: .get)
+            try reading.take(Array(bytes[..<split]))
+            try reading.take(Array(bytes[split...]))
+            #expect(reading.isDone && reading.status == status && reading.size == size)
+        }
+    }
+
+    @Test("A body may end with the connection, a head and a length may not")
+    func ends() throws {
+        var open = ResponseReading(answering: .get)
+        try open.take(Array("HTTP/1.1 200 OK\r\n\r\nabc".utf8))
+        #expect(!open.isDone)
+        try open.finish()
+        #expect(open.isDone && open.size == 3)
+        var head = ResponseReading(answering: .get)
+        #expect(throws: HTTPError.self) { try head.finish() }
+        var cut = ResponseReading(answering: .get)
+        try cut.take(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc".utf8))
+        #expect(throws: HTTPError.self) { try cut.finish() }
+    }
+
+    @Test("A body that is too long isn't read")
+    func bound() {
+        var reading = ResponseReading(answering: .get)
+        let text = "HTTP/1.1 200 OK\r\nContent-Length: \(ReplayClient.bodyBound.bytes + 1)\r\n\r\n"
+        #expect(throws: HTTPError.self) { try reading.take(Array(text.utf8)) }
+    }
+
+    @Test("What answers HEAD has no body")
+    func head() throws {
+        var reading = ResponseReading(answering: .head)
+        try reading.take(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8))
+        #expect(reading.isDone && reading.size == 0)
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
@@ -10,6 +9,8 @@ import DuplexWebSockets
 import Foundation
 import Glibc
 import Testing
+
+@testable import DuplexServer
 
 @Suite struct ClientTests {
     @Test("It is the same for all requests of a connection, with the address of the peer and no TLS in the clear")
@@ -230,6 +231,33 @@ import Testing
             }
             let response = try await Self.request("GET", "/", port, showsOwn: true)
             #expect(response == "ada.test")
+        }
+    }
+}
+
+@Suite struct EntranceTests {
+    @Test("A request tells which address it came by, and each listener answers for its own hosts")
+    func addresses() async throws {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.listen(on: Listener(.unix("@duplex-entrance-\(UInt32.random(in: 0 ... .max))")))
+        server.get("/") { request in "\(request.client.listenerAddress?.description ?? "none")" }
+        let running = try await server.start()
+        for (address, isLocal) in zip(running.addresses, [true, false]) {
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").text == "\(address)")
+            // A page can lead a name of its own to this machine, but not to a file.
+            let other = try await peer.response(to: "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+            #expect(other.status == (isLocal ? 421 : 200))
+        }
+        await running.stop()
+    }
+
+    @Test("In a test without a port there is none")
+    func none() async throws {
+        var server = WebServer(port: 0)
+        server.get("/") { request in "\(request.client.listenerAddress == nil)" }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/").text == "true")
         }
     }
 }

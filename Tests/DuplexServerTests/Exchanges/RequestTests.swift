@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestTimes
+import DuplexTesting
 import DuplexWire
 import HTTPTypes
 import Synchronization
 import Testing
+
+@testable import DuplexServer
 
 @Suite struct RequestTests {
     /// What a handler gets for a request.
@@ -92,5 +94,63 @@ import Testing
         }
         for await _ in ends {}
         #expect(seen.withLock { $0 } != nil)
+    }
+}
+
+@Suite("Values that go with a request")
+struct RequestKeyTests {
+    private enum User: RequestKey { typealias Value = String }
+    private enum Number: RequestKey { typealias Value = Int }
+
+    @Test("Each is found by its key, where a step has noted it")
+    func values() async throws {
+        var server = WebServer(port: 0)
+        server.use(
+            .before { request in
+                request[Number.self] = 1
+                if request.query == "user" { request[User.self] = "mia" }
+                return nil
+            }
+        )
+        server.use(
+            .before { request in
+                request[Number.self] = request[Number.self].map { $0 + 1 }
+                if request.query == "none" { request[Number.self] = nil }
+                return nil
+            }
+        )
+        server.get("/") { request in
+            "\(request[User.self] ?? "nobody") \(request[Number.self].map(String.init) ?? "none")"
+        }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/?user").text == "mia 2")
+            #expect(try await client.get("/").text == "nobody 2")
+            #expect(try await client.get("/?none").text == "nobody none")
+        }
+    }
+}
+
+@Suite(.timeLimit(minutes: 1)) struct SecretRequestTests {
+    @Test("The query of a request that is marked is in no access log, and that of another one is")
+    func query() async throws {
+        let lines = Mutex<[String]>([])
+        var server = WebServer(port: 0)
+        server.use(
+            .completed { request, outcome in
+                let entry = AccessEntry(request: request, outcome: outcome, showsQuery: true)
+                lines.withLock { $0.append(entry.target) }
+            }
+        )
+        let marking = RouteOption.before { request in
+            request[SecretRequest.self] = true
+            return nil
+        }
+        server.get("/secret", marking) { _ in "ok" }
+        server.get("/other") { _ in "ok" }
+        try await WebServer.testing(server) { client async throws in
+            _ = try await client.get("/secret?token=1")
+            _ = try await client.get("/other?a=1")
+        }
+        #expect(lines.withLock { $0 } == ["/secret", "/other?a=1"])
     }
 }

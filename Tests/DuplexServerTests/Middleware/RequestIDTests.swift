@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexServer
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
 import Testing
+
+@testable import DuplexServer
 
 @Suite("Ids of requests")
 struct RequestIDTests {
@@ -48,5 +49,14 @@ struct RequestIDTests {
                 #expect(try await client.get("/", fields: [name: unfit]).text.utf8.count == 32)
             }
         }
+    }
+}
+
+@Suite struct RandomTextTests {
+    @Test("It is 32 digits, another time others")
+    func digits() {
+        let texts = (0..<100).map { _ in RandomText.hexadecimal() }
+        #expect(texts.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
+        #expect(Set(texts).count == 100)
     }
 }

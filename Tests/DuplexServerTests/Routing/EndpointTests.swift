@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTesting
 import DuplexWire
 import HTTPTypes
 import InMemoryTracing
@@ -58,5 +59,65 @@ struct EndpointTests {
         let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
         let response = try await endpoint.refusing.handler(request)
         #expect(response.body.bytes == Array("stopped".utf8))
+    }
+}
+
+@Suite("What the server answers by itself")
+struct OwnAnswerTests {
+    private func request() throws -> Request {
+        let head = try RequestHead(method: .get, target: "/", fields: [.init("Host") ?? .accept: "a"])
+        return Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+    }
+
+    @Test("It is what was noted with the request, and so is the route that the request came to")
+    func noted() async throws {
+        let answered = try request()
+        OwnAnswer.response(Response(status: .noContent)).note(with: answered)
+        #expect(try await OwnAnswer.handler(answered).status == .noContent && OwnAnswer.pattern(of: answered) == nil)
+        let refused = try request()
+        let problem = Problem(.contentTooLarge, "Too long.")
+        OwnAnswer.problem(problem, at: "/a").note(with: refused)
+        await #expect(throws: problem) { try await OwnAnswer.handler(refused) }
+        #expect(OwnAnswer.pattern(of: refused) == "/a")
+        #expect(try await OwnAnswer.handler(try request()).status == .notFound)
+    }
+
+    @Test("All that no route answers goes through the steps that hold there")
+    func steps() async throws {
+        var server = WebServer(port: 0)
+        server.use(.after { if $1.fields[.server] == nil { $1.fields[.server] = "all" } })
+        server.get("/page") { _ in "page" }
+        server.post("/short", .bodySize(1), .after { $1.fields[.server] = "short" }) { _ in "" }
+        server.webSocket("/plain") { _ in }
+        server.webSocket("/own", .after { $1.fields[.server] = "own" }) { _ in }
+        try await WebServer.testing(server) { client async throws in
+            let answers: [(HTTPRequest.Method, String, Int, String)] = [
+                (.get, "/none", 404, "all"), (.put, "/page", 405, "all"), (.get, "/short", 405, "short"),
+                (.options, "/page", 204, "all"), (.post, "/short", 413, "short"), (.get, "/plain", 426, "all"),
+                (.get, "/own", 426, "own"), (.init("BREW") ?? .get, "/page", 501, "all"),
+            ]
+            for (method, path, status, name) in answers {
+                let response = try await client.request(method, path, body: method == .post ? "ab".utf8 : "".utf8)
+                #expect(response.status.code == status, "\(method) \(path)")
+                #expect(response.fields[.server] == name, "\(method) \(path)")
+            }
+        }
+    }
+
+    @Test("The route that is told of it is the one that the request came to")
+    func routes() async throws {
+        let (outcomes, tell) = AsyncStream<String>.makeStream()
+        var server = WebServer(port: 0)
+        server.use(.completed { _, outcome in tell.yield("\(outcome.route ?? "none") \(outcome.status?.code ?? 0)") })
+        server.post("/short", .bodySize(1)) { _ in "" }
+        try await WebServer.testing(server) { client async throws in
+            var iterator = outcomes.makeAsyncIterator()
+            _ = try await client.post("/short", body: "ab".utf8)
+            #expect(await iterator.next() == "/short 413")
+            _ = try await client.get("/short")
+            #expect(await iterator.next() == "none 405")
+            _ = try await client.get("/none")
+            #expect(await iterator.next() == "none 404")
+        }
     }
 }

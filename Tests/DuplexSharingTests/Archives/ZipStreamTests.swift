@@ -233,3 +233,44 @@ struct ZipStreamTests {
         }
     }
 }
+
+@Suite("What isn't in a zip as it should be")
+struct ZipRunTests {
+    @Test("It is told in lines, by names that are safe, and bounded")
+    func faults() {
+        var faults = ZipFaults()
+        #expect(faults.text == nil)
+        faults.add("../a\nb", "is missing")
+        #expect(faults.text == "This archive isn't whole.\n\n__/a_b: is missing\n")
+        faults.add(renamed: String(repeating: "x/", count: 2_000) + "y", "had another name")
+        #expect(faults.text?.hasSuffix("\n…" + String(repeating: "/x", count: 499) + "/y: had another name\n") == true)
+        faults = ZipFaults()
+        faults.add(renamed: "a", "had another name")
+        #expect(faults.text == "Some names in this archive aren't as they were.\n\na: had another name\n")
+        faults.add("b", "is missing")
+        for number in 0..<1_100 { faults.add("\(number)", "is missing") }
+        #expect(faults.text?.hasSuffix("\nand 102 more\n") == true)
+    }
+}
+
+@Suite("Items of a zip")
+struct ZipItemTests {
+    @Test("Permissions are those that folders and files usually have, unless they are known")
+    func permissions() {
+        let day = UnixTime(seconds: 0)
+        #expect(ZipItem("a", .folder, modified: day).entry(.stored, size: 0).permissions == 0o755)
+        let known = ZipItem("a", .folder, modified: day, permissions: 0o700)
+        #expect(known.entry(.stored, size: 0).permissions == 0o700)
+        #expect(ZipItem("a", .folder, modified: day).entry(.stored, size: 0).kind == .folder)
+    }
+}
+
+@Suite("Whether files of a zip are deflated")
+struct ZipMethodTests {
+    @Test("Stored unless a level says how hard")
+    func levels() {
+        #expect(
+            ZipMethod.stored.level == nil && ZipMethod.deflated().level == 1 && ZipMethod.deflated(level: 9).level == 9
+        )
+    }
+}

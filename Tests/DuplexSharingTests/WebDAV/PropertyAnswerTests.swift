@@ -64,3 +64,53 @@ struct PropertyAnswerTests {
         }
     }
 }
+
+@Suite("Properties that the server knows")
+struct LivePropertyTests {
+    @Test("They are found by their names in DAV:")
+    func names() {
+        #expect(LiveProperty(.dav("getetag")) == .tag && LiveProperty(.dav("none")) == nil)
+        #expect(LiveProperty(XMLName("getetag", in: "u:")) == nil)
+        #expect(LiveProperty.allCases.filter { !$0.isProtected } == [.displayName])
+        #expect(LiveProperty.allCases.filter { !$0.isCommon } == [.room, .used])
+    }
+
+    @Test("A folder has other ones than a file")
+    func kinds() async throws {
+        try await withTestFolder(["a.png": "x", "f/": ""]) { root in
+            let folder = try SharedFolder(root)
+            let entries = try await folder.entries(of: .root).entries
+            let file = try #require(entries.first { $0.name == "a.png" })
+            let inner = try #require(entries.first { $0.name == "f" })
+            func properties(_ entry: FolderEntry) -> Set<LiveProperty> {
+                Set(LiveProperty.allCases.filter { $0.element(LiveProperty.Facts(entry: entry)) != nil })
+            }
+            #expect(properties(file).subtracting(properties(inner)) == [.length, .contentType, .tag])
+            #expect(properties(inner).isSubset(of: properties(file)))
+            #expect(LiveProperty.contentType.element(LiveProperty.Facts(entry: file))?.text == "image/png")
+        }
+    }
+}
+
+@Suite("Properties as they are kept")
+struct DeadPropertiesTests {
+    @Test("They come back as they were; none take no place")
+    func roundTrip() {
+        let properties = [
+            XMLElement(
+                XMLName("a", in: "u:1"),
+                prefix: "x",
+                attributes: [XMLElement.Attribute(.language, "de", prefix: "xml")],
+                children: [.text("one "), .element(XMLElement(XMLName("b", in: "u:2"), prefix: "x"))]
+            ),
+            XMLElement(XMLName("c", in: "")),
+        ]
+        #expect(DeadProperties.properties(in: DeadProperties.bytes(of: properties)) == properties)
+        #expect(DeadProperties.bytes(of: []) == nil && DeadProperties.properties(in: nil) == [])
+    }
+
+    @Test("What others have put there is none", arguments: ["", "x", "<a/>", "<properties><a/></properties>"])
+    func unreadable(text: String) {
+        #expect(DeadProperties.properties(in: Array(text.utf8)) == [])
+    }
+}

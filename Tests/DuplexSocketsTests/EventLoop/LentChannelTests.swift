@@ -63,3 +63,91 @@ import Testing
         }
     }
 }
+
+@Suite struct FlushListTests {
+    @Test("A channel is kept until it was flushed, and no longer")
+    func keeping() async throws {
+        try await withLoop { loop in
+            let (before, after) = try await loop.run { core in
+                var list = FlushList()
+                weak var kept: Channel?
+                do {
+                    let channel = Channel(descriptor: -1, core: core)
+                    channel.isFlushPlanned = true
+                    list.append(channel)
+                    kept = channel
+                }
+                let before = kept?.isFlushPlanned
+                list.flush(core)
+                return (before, kept == nil && list.isEmpty)
+            }
+            #expect(before == true)
+            #expect(after)
+        }
+    }
+
+    @Test("All that are in it are flushed, each once")
+    func flushing() async throws {
+        try await withLoop { loop in
+            let flushed = try await loop.run { core in
+                var list = FlushList()
+                let channels = (0..<3).map { _ in Channel(descriptor: -1, core: core) }
+                for channel in channels {
+                    channel.isFlushPlanned = true
+                    list.append(channel)
+                }
+                list.flush(core)
+                let first = channels.map { !$0.isFlushPlanned }
+                for channel in channels { channel.isFlushPlanned = true }
+                list.flush(core)
+                return first + channels.map(\.isFlushPlanned)
+            }
+            #expect(flushed == Array(repeating: true, count: 6))
+        }
+    }
+
+    @Test("What is left in it goes with it")
+    func leftovers() async throws {
+        try await withLoop { loop in
+            let isGone = try await loop.run { core in
+                weak var kept: Channel?
+                do {
+                    var list = FlushList()
+                    let channel = Channel(descriptor: -1, core: core)
+                    list.append(channel)
+                    kept = channel
+                }
+                return kept == nil
+            }
+            #expect(isGone)
+        }
+    }
+
+    @Test("What is left goes in front of others, each once, and is kept until it was flushed")
+    func prepending() async throws {
+        let time = ManualTime()
+        let loop = try EventLoop(name: "lists", clock: .manual(time))
+        let (counts, areGone) = await loop.make { core in
+            var list = FlushList()
+            var others = FlushList()
+            var channels = (0..<200).map { _ in Channel(descriptor: -1, core: core) }
+            for (index, channel) in channels.enumerated() {
+                channel.isFlushPlanned = true
+                if index < 150 { list.append(channel) } else { others.append(channel) }
+            }
+            time.pass(.milliseconds(5))
+            list.flush(core)
+            var counts = [channels.count { !$0.isFlushPlanned }]
+            others.prepend(&list)
+            let isEmpty = list.isEmpty
+            time.pass(.zero)
+            others.flush(core)
+            counts.append(channels.count { !$0.isFlushPlanned })
+            weak let last = channels.last
+            channels = []
+            return (counts, isEmpty && others.isEmpty && last == nil)
+        }
+        #expect(counts == [128, 200] && areGone)
+        await loop.stop()
+    }
+}

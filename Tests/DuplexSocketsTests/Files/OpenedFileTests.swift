@@ -104,3 +104,66 @@ struct OpenedFileTests {
     }
     #endif
 }
+
+@Suite("Extended attributes of files that aren't opened")
+struct FileAttributeTests {
+    @Test("They are read by name, with the beginning of long values, and no file has none")
+    func all() async throws {
+        try await withTestFolder(["a.txt": "text"]) { root async throws in
+            #expect(FileAttribute.all(at: root + "a.txt").filter { $0.name.hasPrefix("user.") }.isEmpty)
+            guard case .found(let file) = try ConfinedFolder(path: root).find("a.txt") else {
+                throw CancellationError()
+            }
+            do {
+                try file.setAttribute("user.second", Array("two".utf8))
+                try file.setAttribute("user.first", [UInt8](repeating: 0xFF, count: 3_000))
+            } catch {
+                // This file system has none.
+                return #expect((error as? SocketError)?.errno == ENOTSUP)
+            }
+            let found = FileAttribute.all(at: root + "a.txt").filter { $0.name.hasPrefix("user.") }
+            #expect(found.map(\.name) == ["user.first", "user.second"])
+            #expect(found.map(\.size) == [3_000, 3] && found[0].bytes.count == 3_000)
+            #expect(found[1].bytes == Array("two".utf8))
+            #expect(FileAttribute.all(at: root + "none") == [])
+            // Not those of what a link leads to.
+            try FileManager.default.createSymbolicLink(atPath: root + "link", withDestinationPath: root + "a.txt")
+            #expect(FileAttribute.all(at: root + "link").allSatisfy { !$0.name.hasPrefix("user.") })
+        }
+    }
+}
+
+@Suite struct FileStatusTests {
+    @Test("It is told what something is, and of a link that it is one")
+    func kinds() async throws {
+        try await withTestFolder(["file": "hello", "folder/": ""], links: ["link": "file"]) { root in
+            let folder = try openedFolder(root)
+            let made = unsafe mkfifo(root + "pipe", 0o600)
+            #expect(made == 0)
+            let kinds = try ["file", "folder", "link", "pipe"].map { try folder.status(of: $0)?.kind }
+            #expect(kinds == [.file, .folder, .link, .other])
+            let status = try #require(try folder.status(of: "file"))
+            #expect(status.size == 5 && status.permissions & 0o600 == 0o600)
+            #expect(abs(status.modified.seconds - Int64(Date().timeIntervalSince1970)) < 60)
+        }
+    }
+
+    @Test("The same file under two names is the same one")
+    func sameness() async throws {
+        try await withTestFolder(["file": "hello", "other": "hello"]) { root in
+            try FileManager.default.linkItem(atPath: root + "file", toPath: root + "name")
+            let folder = try openedFolder(root)
+            let file = try #require(try folder.status(of: "file"))
+            #expect(try folder.status(of: "name")?.isSame(as: file) == true)
+            #expect(try folder.status(of: "other")?.isSame(as: file) == false)
+        }
+    }
+}
+
+/// A folder of a test.
+func openedFolder(_ path: String) throws -> OpenedFolder {
+    guard case .found(let file) = try ConfinedFolder(path: path).find(""), let folder = OpenedFolder(file) else {
+        throw SocketError(.unreadableFile, message: "“\(path)” is no folder.")
+    }
+    return folder
+}

@@ -26,3 +26,15 @@ import Testing
         #expect(name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
     }
 }
+
+@Suite struct RootStoreTests {
+    @Test("A store with others has all of the first one's, which stays as it is")
+    func adding() throws {
+        let system = try RootStore.system()
+        let count = system.count
+        let authority = try X509Reference(der: TestCertificates.authority.certificates[0].der)
+        let both = try system.adding([authority])
+        #expect(both.count == count + 1 && system.count == count)
+        #expect(try system.adding([]) === system)
+    }
+}

@@ -19,3 +19,18 @@ struct TopicMessageTests {
         #expect(message.missed == 0 && message.position == nil && message.topic == "a")
     }
 }
+
+@Suite("Positions in the history of a topic")
+struct TopicPositionTests {
+    @Test("A position is read back from its text")
+    func text() throws {
+        let position = TopicPosition(epoch: "3f.1", offset: 42)
+        #expect(position.description == "3f.1-42")
+        #expect(TopicPosition("3f.1-42") == position)
+    }
+
+    @Test("What isn't one", arguments: ["", "-", "a", "a-", "-1", "a--1", "a-b", "a-1-2", "a-18446744073709551616"])
+    func faults(_ text: String) {
+        #expect(TopicPosition(text) == nil)
+    }
+}

@@ -2,6 +2,8 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestTimes
+import DuplexWebSockets
+import DuplexWire
 import Synchronization
 import Testing
 
@@ -48,5 +50,16 @@ struct PresenceWatcherTests {
         await task.value
         #expect(watcher.put(Self.notice(1)) == false)
         #expect(Self.taken(watcher) == "over")
+    }
+}
+
+@Suite("Changes of presence in JSON")
+struct PresenceNoticeTests {
+    @Test("They name the topic, who it is, and what they say")
+    func texts() {
+        let joined = PresenceNotice("room/1", .joined(PresenceMember(id: "ann", info: #"{"a":1}"#)))
+        #expect(joined.frame.message == #"{"topic":"room/1","joined":{"member":"ann","info":{"a":1}}}"#)
+        let left = PresenceNotice("room/1", .left(PresenceMember(id: "ann")))
+        #expect(left.frame.message == #"{"topic":"room/1","left":{"member":"ann"}}"#)
     }
 }

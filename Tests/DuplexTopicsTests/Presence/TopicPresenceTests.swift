@@ -88,3 +88,77 @@ struct TopicPresenceTests {
         #expect(try await topics["a"].presence.count == 0)
     }
 }
+
+@Suite("Somebody who is present by code", .timeLimit(minutes: 1))
+struct PresenceEntryTests {
+    private static var presence: TopicPresence {
+        var options = TopicOptions()
+        options.presenceGrace = .zero
+        return Topics(options)["a"].presence
+    }
+
+    @Test("They leave once, and by being dropped; what they say then is heard by nobody")
+    func leaves() async throws {
+        let presence = Self.presence
+        let entry = try presence.enter(as: PresenceMember(id: "x"))
+        try entry.say("new")
+        #expect(try await presence.members() == [PresenceMember(id: "x", info: "new")])
+        do {
+            let other = try presence.enter(as: PresenceMember(id: "y"))
+            #expect(try await presence.count == 2)
+            #expect(other.id == "y" && other.topic == "a")
+        }
+        #expect(try await presence.count == 1)
+        entry.leave()
+        entry.leave()
+        try entry.say("late")
+        #expect(try await presence.count == 0)
+    }
+
+    @Test("Two entries for one are one, for as long as there is one of them")
+    func twice() async throws {
+        let presence = Self.presence
+        let entries = try (0..<2).map { _ in try presence.enter(as: PresenceMember(id: "x")) }
+        #expect(try await presence.count == 1)
+        entries[0].leave()
+        entries[0].leave()
+        #expect(try await presence.count == 1)
+        entries[1].leave()
+        #expect(try await presence.count == 0)
+    }
+}
+
+@Suite("Watching who comes and goes", .timeLimit(minutes: 1))
+struct PresenceChangesTests {
+    @Test("One that is behind by more than 1,000 gets those, and is told then")
+    func behind() async throws {
+        var options = TopicOptions()
+        options.presenceGrace = .zero
+        let presence = Topics(options)["a"].presence
+        var changes = presence.changes.makeAsyncIterator()
+        for number in 0..<501 { try presence.enter(as: PresenceMember(id: "\(number)")).leave() }
+        for number in 0..<500 {
+            #expect(try await changes.next() == .joined(PresenceMember(id: "\(number)")))
+            #expect(try await changes.next() == .left(PresenceMember(id: "\(number)")))
+        }
+        do throws(TopicError) {
+            _ = try await changes.next()
+            Issue.record("It wasn't told.")
+        } catch {
+            #expect(error.code == .slowSubscriber)
+        }
+    }
+
+    @Test("A task that is cancelled ends, and a name that isn't valid is told at the first change")
+    func ends() async throws {
+        let presence = Topics()["a"].presence
+        let task = Task {
+            var iterator = presence.changes.makeAsyncIterator()
+            return try await iterator.next()
+        }
+        task.cancel()
+        #expect(try await task.value == nil)
+        var invalid = Topics()["a/#"].presence.changes.makeAsyncIterator()
+        await #expect(throws: TopicError.self) { try await invalid.next() }
+    }
+}

@@ -26,3 +26,30 @@ struct EventSubscriberTests {
         }
     }
 }
+
+@Suite("Handlers that subscribe their streams", .timeLimit(minutes: 1))
+struct EventSubscriptionTests {
+    @Test("A stream has one subscription at a time, and none that can't be")
+    func one() async throws {
+        let topics = Topics()
+        var server = WebServer(port: 0)
+        server.events("/", heartbeat: nil) { stream in
+            await withTaskGroup(of: Void.self) { group in
+                for name in ["a", "a", "a//b"] {
+                    group.addTask {
+                        do { try await stream.subscribe(to: topics[name]) } catch let error as TopicError {
+                            try? await stream.send(error.code.rawValue)
+                        } catch {}
+                    }
+                }
+            }
+        }
+        try await WebServer.testing(server) { client async throws in
+            let stream = try await client.events("/")
+            let codes = [try await stream.nextData(), try await stream.nextData()]
+            #expect(codes.allSatisfy { $0 == "closed" || $0 == "invalidName" })
+            #expect(topics.subscriptionCount <= 1)
+        }
+        #expect(topics.subscriptionCount == 0)
+    }
+}

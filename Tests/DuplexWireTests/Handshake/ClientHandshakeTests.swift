@@ -2,9 +2,10 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestSplits
-import DuplexWire
 import HTTPTypes
 import Testing
+
+@testable import DuplexWire
 
 @Suite("The client's handshake")
 struct ClientHandshakeTests {
@@ -149,6 +150,290 @@ struct ClientHandshakeTests {
         guard var handshake = try? handshake() else { return Fed() }
         return DuplexTestSplits.feed(pieces) { (piece, position) throws(HandshakeError) in
             try handshake.receive(piece, from: &position)
+        }
+    }
+}
+
+@Suite("The client's request")
+struct ClientRequestTests {
+    @Test("The request has the fields of the handshake, then the caller's")
+    func request() throws {
+        let fields: HTTPFields = [.origin: "http://example.com", .cookie: "a=1; b=2"]
+        let bytes = try request("ws://user:pw@Server.example.com:8080/chat?x", ["chat", "superchat"], fields)
+        let expected = """
+            GET /chat?x HTTP/1.1
+            Host: server.example.com:8080
+            Upgrade: websocket
+            Connection: Upgrade
+            Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==
+            Sec-WebSocket-Version: 13
+            Sec-WebSocket-Protocol: chat, superchat
+            Origin: http://example.com
+            Cookie: a=1; b=2
+
+
+            """
+        #expect(bytes == wire(expected))
+    }
+
+    @Test("Extensions are offered as they are given")
+    func extensions() throws {
+        let offer = try #require(ExtensionOffer("permessage-deflate"))
+        let handshake = try ClientHandshake(
+            url: WebSocketURL("ws://a"),
+            extensions: [offer],
+            key: Sample.nonce,
+            digest: Sample.digest
+        )
+        let text = String(decoding: handshake.requestBytes, as: UTF8.self)
+        #expect(text.contains("\r\nSec-WebSocket-Extensions: permessage-deflate\r\n"))
+    }
+
+    @Test(
+        "A server accepts the request, whatever the URL",
+        arguments: ["ws://a", "wss://[::1]:8443/x?y=z", "ws://a?b"]
+    )
+    func accepted(url: String) throws {
+        let bytes = try request(url, ["chat"], [:])
+        var parser = RequestHeadParser()
+        var position = 0
+        let head = try #require(try parser.parse(bytes.span, from: &position))
+        #expect(position == bytes.count)
+        guard case .accept = ServerHandshake.evaluate(head, digest: Sample.digest) else {
+            Issue.record("the server refused \(url)")
+            return
+        }
+    }
+
+    @Test("The caller's Host takes the place of the URL's")
+    func hostField() throws {
+        let text = String(decoding: try request("ws://10.0.0.1", [], host("example.com")), as: UTF8.self)
+        #expect(text.hasPrefix("GET / HTTP/1.1\r\nHost: example.com\r\nUpgrade"))
+        #expect(text.ranges(of: "Host:").count == 1)
+    }
+
+    @Test("A malformed or repeated Host of the caller's is refused", arguments: [["a", "b"], [""], ["a b"], ["a/b"]])
+    func badHost(hosts: [String]) {
+        var fields = HTTPFields()
+        for value in hosts { fields.append(contentsOf: host(value)) }
+        let error = #expect(throws: HandshakeError.self) { try request("ws://a", [], fields) }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test(
+        "The handshake's own fields can't be set",
+        arguments: [
+            HTTPField.Name.upgrade, .connection, .secWebSocketKey, .secWebSocketVersion, .secWebSocketAccept,
+            .secWebSocketProtocol, .secWebSocketExtensions, .contentLength, .transferEncoding,
+        ]
+    )
+    func reserved(name: HTTPField.Name) {
+        let error = #expect(throws: HandshakeError.self) { try request("ws://a", [], [name: "x"]) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains(name.rawName) == true)
+    }
+
+    @Test(
+        "A field that may be there once isn't sent twice",
+        arguments: [HTTPField.Name.authorization, .origin, .proxyAuthorization, .userAgent]
+    )
+    func repeated(name: HTTPField.Name) throws {
+        var fields: HTTPFields = [name: "a"]
+        #expect(String(decoding: try request("ws://a", [], fields), as: UTF8.self).ranges(of: "\(name): a").count == 1)
+        fields.append(HTTPField(name: name, value: "b"))
+        let error = #expect(throws: HandshakeError.self) { try request("ws://a", [], fields) }
+        #expect(error?.code == .invalidRequest && error?.message.contains(name.rawName) == true)
+    }
+
+    @Test(
+        "Subprotocols that aren't different tokens are refused",
+        arguments: [["a", "a"], [""], ["a b"], ["a,b"], ["a\r\nX: y"], ["é"]]
+    )
+    func subprotocols(names: [String]) {
+        let error = #expect(throws: HandshakeError.self) { try request("ws://a", names, [:]) }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test("A key of another length than 16 bytes is refused", arguments: [0, 15, 17])
+    func key(count: Int) {
+        let error = #expect(throws: HandshakeError.self) {
+            try ClientHandshake(
+                url: WebSocketURL("ws://a"),
+                key: [UInt8](repeating: 1, count: count),
+                digest: Sample.digest
+            )
+        }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test("No value of the caller's begins a line of its own", arguments: ["a\r\nX: y", "a\nX: y", "a\rX: y"])
+    func injection(value: String) throws {
+        var fields: HTTPFields = [.authorization: value, .cookie: value]
+        fields.append(HTTPField(name: .accept, lenientValue: Array(value.utf8)))
+        let bytes = try request("ws://a", [], fields)
+        var parser = RequestHeadParser()
+        var position = 0
+        let head = try #require(try parser.parse(bytes.span, from: &position))
+        #expect(position == bytes.count)
+        #expect(head.fields.count == 8)
+        #expect(!head.fields.contains { $0.name.canonicalName == "x" })
+    }
+
+    private func request(_ url: String, _ subprotocols: [String], _ fields: HTTPFields) throws -> [UInt8] {
+        try ClientHandshake(
+            url: WebSocketURL(url),
+            subprotocols: subprotocols,
+            fields: fields,
+            key: Sample.nonce,
+            digest: Sample.digest
+        ).requestBytes
+    }
+}
+
+@Suite("What a 101 has to say")
+struct ResponseExpectationTests {
+    typealias Change = (removed: [HTTPField.Name], added: [(HTTPField.Name, String)])
+
+    @Test(
+        "An answer that says the same in other words is accepted",
+        arguments: [
+            ([], []), ([.upgrade], [(.upgrade, "WebSocket")]), ([.connection], [(.connection, "keep-alive, upgrade")]),
+            ([], [(.secWebSocketProtocol, "a")]), ([], [(.secWebSocketExtensions, "x; y=1")]),
+        ] as [Change]
+    )
+    func accepting(change: Change) throws {
+        let head = answer(change)
+        let result = try expectation.check(head)
+        #expect(result.responseHead == head)
+        #expect(result.subprotocol == head.fields[.secWebSocketProtocol])
+        #expect(result.extensions.map(\.description) == head.fields[values: .secWebSocketExtensions])
+    }
+
+    @Test(
+        "An answer that breaks a rule is refused",
+        arguments: [
+            ([.upgrade], [], HandshakeError.Code.notUpgraded), ([.upgrade], [(.upgrade, "h2c")], .notUpgraded),
+            ([.upgrade], [(.upgrade, "websocket, h2c")], .notUpgraded), ([], [(.upgrade, "websocket")], .repeatedField),
+            ([.connection], [], .notUpgraded), ([.connection], [(.connection, "close")], .notUpgraded),
+            ([.secWebSocketAccept], [], .acceptMismatch),
+            ([.secWebSocketAccept], [(.secWebSocketAccept, "")], .acceptMismatch),
+            ([.secWebSocketAccept], [(.secWebSocketAccept, "S3pPLMBiTxaQ9kYGzzhZRbK+xOo=")], .acceptMismatch),
+            ([.secWebSocketAccept], [(.secWebSocketAccept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo")], .acceptMismatch),
+            ([], [(.secWebSocketAccept, Sample.accept)], .repeatedField),
+            ([], [(.secWebSocketProtocol, "c")], .unaskedSubprotocol),
+            ([], [(.secWebSocketProtocol, "A")], .unaskedSubprotocol),
+            ([], [(.secWebSocketProtocol, "")], .unaskedSubprotocol),
+            ([], [(.secWebSocketProtocol, "a, b")], .unaskedSubprotocol),
+            ([], [(.secWebSocketProtocol, "a"), (.secWebSocketProtocol, "a")], .repeatedField),
+            ([], [(.secWebSocketExtensions, "z")], .unofferedExtension),
+            ([], [(.secWebSocketExtensions, "x, z")], .unofferedExtension),
+            ([], [(.secWebSocketExtensions, "x"), (.secWebSocketExtensions, "x; y")], .repeatedField),
+            ([], [(.secWebSocketExtensions, "x;")], .malformedResponse),
+        ] as [([HTTPField.Name], [(HTTPField.Name, String)], HandshakeError.Code)]
+    )
+    func refusing(removed: [HTTPField.Name], added: [(HTTPField.Name, String)], code: HandshakeError.Code) {
+        let head = answer((removed, added))
+        let error = #expect(throws: HandshakeError.self) { try expectation.check(head) }
+        #expect(error?.code == code)
+        #expect(error?.status == .switchingProtocols)
+        #expect(error?.fields == head.fields)
+    }
+
+    @Test("A 101 in HTTP/1.0 is refused")
+    func oldVersion() {
+        var head = answer(([], []))
+        head.version = .http10
+        #expect(throws: HandshakeError.self) { try expectation.check(head) }
+    }
+
+    private var expectation: ResponseExpectation {
+        ResponseExpectation(
+            accept: Sample.accept,
+            subprotocols: ["a", "b"],
+            extensions: [ExtensionOffer("x")].compactMap(\.self)
+        )
+    }
+
+    private func answer(_ change: Change) -> ResponseHead {
+        var fields: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: Sample.accept]
+        for name in change.removed { fields[name] = nil }
+        for (name, value) in change.added { fields.append(HTTPField(name: name, value: value)) }
+        return ResponseHead(status: .switchingProtocols, fields: fields)
+    }
+}
+
+@Suite("The body of a refusal")
+struct RefusedResponseTests {
+    @Test(
+        "A body is collected to its end, however it's framed, and what follows is left",
+        arguments: [
+            ([(HTTPField.Name.contentLength, "3")], "abcHTTP", 3),
+            ([(.transferEncoding, "chunked")], "3\r\nabc\r\n0\r\n\r\nHTTP", 13),
+        ]
+    )
+    func framings(fields: [(HTTPField.Name, String)], input: String, taken: Int) {
+        let fed = expectSameInEverySplit(Array(input.utf8)) { collect($0, head(fields)) }
+        #expect(fed.failure?.body == Array("abc".utf8))
+        #expect(fed.taken == taken)
+    }
+
+    @Test(
+        "Without a body the refusal is thrown at once",
+        arguments: [(204, nil), (304, "5"), (404, "0")] as [(Int, String?)]
+    )
+    func bodiless(status: Int, length: String?) {
+        let head = head(length.map { [(.contentLength, $0)] } ?? [], status: status)
+        let error = #expect(throws: HandshakeError.self) { try RefusedResponse(head) }
+        #expect(error?.status?.code == status)
+        #expect(error?.body.isEmpty == true)
+    }
+
+    @Test("A length in doubt is a refusal without a body")
+    func doubtful() {
+        let error = #expect(throws: HandshakeError.self) {
+            try RefusedResponse(head([(.contentLength, "x")], status: 403))
+        }
+        #expect(error?.status?.code == 403)
+    }
+
+    @Test("A body that ends with the connection is collected as far as it has come")
+    func untilClose() throws {
+        var response = try RefusedResponse(head([]))
+        var position = 0
+        try response.receive(Array("abc".utf8).span, from: &position)
+        #expect(response.error.body == Array("abc".utf8))
+    }
+
+    @Test(
+        "No more than 64 KiB are collected",
+        arguments: [[], [(HTTPField.Name.contentLength, "70000")], [(.contentLength, "9223372036854775807")]]
+    )
+    func bound(fields: [(HTTPField.Name, String)]) {
+        let input = (0..<70_000).map { UInt8(truncatingIfNeeded: $0) }
+        let fed = expectSameInEverySplit(input) { collect($0, head(fields)) }
+        #expect(fed.failure?.body == Array(input.prefix(65_536)))
+        #expect(fed.taken == 65_536)
+    }
+
+    @Test("Malformed chunks end the body where they are")
+    func malformed() {
+        let fed = expectSameInEverySplit(wire("3\nabc\nx\n")) { collect($0, head([(.transferEncoding, "chunked")])) }
+        #expect(fed.failure?.status?.code == 500)
+        #expect(fed.failure?.body == Array("abc".utf8))
+    }
+
+    private func head(_ fields: [(HTTPField.Name, String)], status: Int = 500) -> ResponseHead {
+        ResponseHead(
+            status: HTTPResponse.Status(code: status),
+            fields: HTTPFields(fields.map { HTTPField(name: $0.0, value: $0.1) })
+        )
+    }
+
+    private func collect(_ pieces: [[UInt8]], _ head: ResponseHead) -> Fed<Bool, HandshakeError> {
+        guard var response = try? RefusedResponse(head) else { return Fed() }
+        return feed(pieces) { (piece, position) throws(HandshakeError) in
+            try response.receive(piece, from: &position)
+            return nil
         }
     }
 }

@@ -223,3 +223,90 @@ struct DeflateNegotiationTests {
         )
     }
 }
+
+/// The first extension of a field.
+func extensionOffer(_ text: String) throws -> ExtensionOffer {
+    try #require(ExtensionHeader.parse(text)?.first)
+}
+
+@Suite("Offers of permessage-deflate (RFC 7692 section 7.1)")
+struct DeflateOfferTests {
+    @Test(
+        "What may be offered is read, and written as it was",
+        arguments: [
+            "permessage-deflate",
+            "permessage-deflate; server_no_context_takeover",
+            "permessage-deflate; client_no_context_takeover",
+            "permessage-deflate; server_max_window_bits=8",
+            "permessage-deflate; server_max_window_bits=15",
+            "permessage-deflate; client_max_window_bits",
+            "permessage-deflate; client_max_window_bits=10",
+            "permessage-deflate; server_no_context_takeover; client_no_context_takeover; server_max_window_bits=9; "
+                + "client_max_window_bits=8",
+        ]
+    )
+    func readsAndWrites(text: String) throws {
+        let offer = try #require(DeflateOffer(extensionOffer(text)))
+        #expect("\(offer.extensionOffer)" == text)
+    }
+
+    @Test("A value in quotation marks is the value")
+    func quoted() throws {
+        let offer = try #require(DeflateOffer(extensionOffer("permessage-deflate; server_max_window_bits=\"10\"")))
+        #expect(offer.serverMaxWindowBits == 10)
+    }
+
+    @Test(
+        "What must be declined is no offer: unknown, doubled, with a value where none belongs, or a wrong one",
+        arguments: [
+            "x-webkit-deflate-frame", "permessage-deflate; unknown", "permessage-deflate; unknown=1",
+            "permessage-deflate; server_no_context_takeover=1", "permessage-deflate; client_no_context_takeover=true",
+            "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
+            "permessage-deflate; client_no_context_takeover; client_no_context_takeover",
+            "permessage-deflate; server_max_window_bits", "permessage-deflate; server_max_window_bits=7",
+            "permessage-deflate; server_max_window_bits=16", "permessage-deflate; server_max_window_bits=08",
+            "permessage-deflate; server_max_window_bits=+9", "permessage-deflate; server_max_window_bits=010",
+            "permessage-deflate; server_max_window_bits=9; server_max_window_bits=9",
+            "permessage-deflate; client_max_window_bits=7", "permessage-deflate; client_max_window_bits=16",
+            "permessage-deflate; client_max_window_bits=012", "permessage-deflate; client_max_window_bits=x",
+            "permessage-deflate; client_max_window_bits; client_max_window_bits",
+            "permessage-deflate; client_max_window_bits; client_max_window_bits=9",
+        ]
+    )
+    func declines(text: String) throws {
+        #expect(DeflateOffer(try extensionOffer(text)) == nil)
+    }
+}
+
+@Suite("Agreements on permessage-deflate (RFC 7692 section 7.1)")
+struct DeflateAgreementTests {
+    @Test("Without parameters windows are whole and context is taken over")
+    func plain() throws {
+        let agreement = try #require(DeflateAgreement(extensionOffer("permessage-deflate")))
+        #expect(agreement == DeflateAgreement())
+        #expect(agreement.takesOver(.client) && agreement.takesOver(.server))
+        #expect(agreement.windowBits(.client) == 15 && agreement.windowBits(.server) == 15)
+        #expect("\(agreement)" == "permessage-deflate")
+    }
+
+    @Test("Each parameter is for its side")
+    func sides() throws {
+        let text = "permessage-deflate; server_no_context_takeover; server_max_window_bits=9; client_max_window_bits=10"
+        let agreement = try #require(DeflateAgreement(extensionOffer(text)))
+        #expect(agreement.takesOver(.client) && !agreement.takesOver(.server))
+        #expect(agreement.windowBits(.client) == 10 && agreement.windowBits(.server) == 9)
+        #expect("\(agreement)" == text)
+    }
+
+    @Test(
+        "In an answer both windows have a value, and nothing else is allowed",
+        arguments: [
+            "permessage-deflate; client_max_window_bits", "permessage-deflate; server_max_window_bits",
+            "permessage-deflate; client_max_window_bits=16", "permessage-deflate; unknown", "other",
+            "permessage-deflate; client_no_context_takeover=1",
+        ]
+    )
+    func refuses(text: String) throws {
+        #expect(DeflateAgreement(try extensionOffer(text)) == nil)
+    }
+}

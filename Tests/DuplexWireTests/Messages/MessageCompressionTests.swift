@@ -48,3 +48,51 @@ struct MessageCompressionTests {
         #expect(compression.counts.bytesBeforeInflating == 42 && compression.counts.bytesInflated == 100)
     }
 }
+
+@Suite("The memory that messages are inflated into")
+struct InflationBufferTests {
+    @Test("It is there once, empty, and neither too much is kept nor less than there is")
+    func takes() {
+        let buffer = InflationBuffer()
+        #expect(buffer.take().capacity == 0)
+        buffer.giveBack(Array(repeating: 1, count: 1_000))
+        buffer.giveBack(Array(repeating: 2, count: 100))
+        let taken = buffer.take()
+        #expect(taken.isEmpty && taken.capacity >= 1_000)
+        #expect(buffer.take().capacity == 0)
+        buffer.giveBack(Array(repeating: 3, count: InflationBuffer.bound + 1))
+        #expect(buffer.take().capacity == 0)
+    }
+
+    private static func session(_ role: Session.Role, _ pool: DeflatePool, givesBack: Bool = false) -> Session {
+        let settings = Deflater.Settings()
+        let compression = pool.compression(DeflateAgreement(), role: role, settings: settings, givesBack: givesBack)
+        let keys = role == .client ? MaskingKeys { 7 } : nil
+        return Session(role: role, maskingKeys: keys, compression: compression, now: Instant(nanoseconds: 1))
+    }
+
+    @Test("Messages of several connections that are given back have the same memory, and are what was sent")
+    func shared() throws {
+        let pool = DeflatePool()
+        let texts = [String(repeating: "one ", count: 1_000), "two", String(repeating: "three ", count: 100)]
+        var capacities: [Int] = []
+        for text in texts + texts {
+            let (client, server) = (Self.session(.client, DeflatePool()), Self.session(.server, pool, givesBack: true))
+            let payload = Array(text.utf8)
+            let frame = written(room: 10_000) { output in
+                _ = client.compress(payload.span.raw) { client.encode(compressed: .text, $0, into: &output) }
+            }
+            var position = 0
+            var event: Session.Event?
+            _ = changed(frame) { event = server.nextEvent(in: &$0, at: &position, now: Instant(nanoseconds: 1)) }
+            guard case .message(.text, .assembled(let message)) = event else {
+                Issue.record("no message")
+                return
+            }
+            #expect(message == payload)
+            capacities.append(message.capacity)
+            server.compression?.buffer?.giveBack(message)
+        }
+        #expect(Set(capacities.dropFirst(1)).count == 1)
+    }
+}

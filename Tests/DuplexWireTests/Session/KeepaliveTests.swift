@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import Testing
+
+@testable import DuplexWire
 
 @Suite("When to ping")
 struct KeepaliveTests {
@@ -19,5 +20,101 @@ struct KeepaliveTests {
         #expect(keepalive.interval == .seconds(20))
         #expect(keepalive.timeout == .seconds(7))
         #expect(Keepalive.disabled.interval == nil)
+    }
+}
+
+@Suite("Round trips of pings")
+struct LivenessTests {
+    static func instant(_ seconds: Int) -> Instant { Instant(nanoseconds: Int64(seconds) * 1_000_000_000) }
+
+    @Test("The payload of a ping is its identity in eight bytes")
+    func payload() {
+        #expect(Liveness.payload(1) == [0, 0, 0, 0, 0, 0, 0, 1])
+        #expect(Liveness.payload(0x0102_0304_0506_0708) == [1, 2, 3, 4, 5, 6, 7, 8])
+    }
+
+    @Test("A pong answers its ping and those before it, once")
+    func pongs() {
+        var liveness = Liveness(.disabled, now: Self.instant(0))
+        let ids = (0..<4).map { liveness.nextPing(now: Self.instant($0)) }
+        #expect(ids == [1, 2, 3, 4])
+        let answer = liveness.pong(Liveness.payload(3), now: Self.instant(10))
+        #expect(answer?.id == 3)
+        #expect(answer?.roundTrip == .seconds(8))
+        for id in 1...3 as ClosedRange<UInt64> {
+            #expect(liveness.pong(Liveness.payload(id), now: Self.instant(11)) == nil)
+        }
+        #expect(liveness.pong(Liveness.payload(4), now: Self.instant(11))?.roundTrip == .seconds(8))
+    }
+
+    @Test(
+        "A pong that answers no ping says nothing",
+        arguments: [[], [1], [0, 0, 0, 0, 0, 0, 0, 9], .init(repeating: 0, count: 9)] as [[UInt8]]
+    )
+    func foreign(payload: [UInt8]) {
+        var liveness = Liveness(.disabled, now: Self.instant(0))
+        _ = liveness.nextPing(now: Self.instant(0))
+        #expect(liveness.pong(payload, now: Self.instant(1)) == nil)
+        #expect(liveness.pong(Liveness.payload(1), now: Self.instant(1))?.id == 1)
+    }
+
+    @Test("Of the pings without a pong the last 32 are remembered")
+    func bounded() {
+        var liveness = Liveness(.disabled, now: Self.instant(0))
+        for _ in 0..<100 { _ = liveness.nextPing(now: Self.instant(0)) }
+        #expect(liveness.pong(Liveness.payload(68), now: Self.instant(1)) == nil)
+        #expect(liveness.pong(Liveness.payload(69), now: Self.instant(1))?.id == 69)
+    }
+
+    /// Pings when they are due, answered or not, and tells the intervals between them.
+    private func intervals(_ keepalive: Keepalive, answers: [Bool]) -> [Int] {
+        var liveness = Liveness(keepalive, now: Self.instant(0))
+        var (last, intervals): (Instant, [Int]) = (Self.instant(0), [])
+        for isAnswered in answers {
+            guard let due = liveness.deadline else { break }
+            guard case .ping = liveness.deadlinePassed(now: due, lastHeard: due) else { break }
+            intervals.append(Int(last.duration(to: due).components.seconds))
+            last = due
+            let id = liveness.nextPing(now: due)
+            if isAnswered { _ = liveness.pong(Liveness.payload(id), now: due) }
+        }
+        return intervals
+    }
+
+    @Test("Adaptive pings become rarer while they are answered, and frequent again when one isn't")
+    func adaptive() {
+        let keepalive = Keepalive.adaptive(from: .seconds(16), to: .seconds(60), timeout: .seconds(1_000))
+        let all = intervals(keepalive, answers: Array(repeating: true, count: 6))
+        #expect(all == [16, 16, 24, 36, 54, 60])
+        let some = intervals(keepalive, answers: [true, true, true, false, true, true])
+        #expect(some == [16, 16, 24, 36, 54, 16])
+    }
+
+    @Test("Others stay as they are, whatever is answered")
+    func constant() {
+        let keepalive = Keepalive.every(.seconds(20), timeout: .seconds(1_000))
+        let all = intervals(keepalive, answers: [true, false, true, true])
+        #expect(all == [20, 20, 20, 20])
+    }
+}
+
+@Suite("An instant or none, in the room of an instant")
+struct CompactInstantTests {
+    @Test("It begins with none, keeps one, and takes none again")
+    func keeping() {
+        var compact = CompactInstant()
+        #expect(compact.instant == nil)
+        compact.instant = Instant(nanoseconds: -5)
+        #expect(compact.instant == Instant(nanoseconds: -5))
+        compact.instant = nil
+        #expect(compact.instant == nil)
+    }
+
+    @Test("The end of time is none, and takes no more room than an instant")
+    func end() {
+        var compact = CompactInstant()
+        compact.instant = Instant(nanoseconds: .max)
+        #expect(compact.instant == nil)
+        #expect(MemoryLayout<CompactInstant>.size == MemoryLayout<Instant>.size)
     }
 }

@@ -62,3 +62,56 @@ struct PropertyQueryTests {
         }
     }
 }
+
+@Suite("What a PROPPATCH asks for")
+struct PropertyUpdateTests {
+    private static func property(_ name: String, _ text: String = "") -> XMLElement {
+        XMLElement(XMLName(name, in: "u:"), children: text.isEmpty ? [] : [.text(text)])
+    }
+
+    private static func set(_ properties: XMLElement...) -> XMLElement { .dav("set", [.dav("prop", properties)]) }
+    private static func remove(_ properties: XMLElement...) -> XMLElement {
+        .dav("remove", [.dav("prop", properties)])
+    }
+
+    @Test("The steps are in the order of the document, and are done in it")
+    func order() throws {
+        let update = try PropertyUpdate(
+            .dav(
+                "propertyupdate",
+                [
+                    Self.set(Self.property("a", "1"), Self.property("b", "1")), Self.remove(Self.property("a")),
+                    .dav("unknown"), Self.set(Self.property("b", "2"), Self.property("c")),
+                    Self.remove(Self.property("none")),
+                ]
+            )
+        )
+        #expect(update.steps.map(\.name.local) == ["a", "b", "a", "b", "c", "none"])
+        let before = [Self.property("z", "0"), Self.property("c", "0")]
+        #expect(update.applied(to: before) == [Self.property("z", "0"), Self.property("b", "2"), Self.property("c")])
+    }
+
+    @Test("A property has the language of what is around it, unless it has one")
+    func languages() throws {
+        let german = XMLElement.Attribute(.language, "de", prefix: "xml")
+        let english = XMLElement.Attribute(.language, "en", prefix: "xml")
+        var root = XMLElement.dav("propertyupdate", [Self.set(Self.property("a"))])
+        root.attributes = [german]
+        #expect(try PropertyUpdate(root).applied(to: []).first?.attributes == [german])
+        var own = Self.property("a")
+        own.attributes = [english]
+        root.children = [.element(Self.set(own))]
+        #expect(try PropertyUpdate(root).applied(to: []).first?.attributes == [english])
+    }
+
+    @Test("Nothing to do, too much, and another document are refused")
+    func refuses() {
+        #expect(throws: WebDAVFault.self) { try PropertyUpdate(.dav("propertyupdate")) }
+        #expect(throws: WebDAVFault.self) { try PropertyUpdate(.dav("propertyupdate", [.dav("set")])) }
+        #expect(throws: WebDAVFault.self) { try PropertyUpdate(.dav("propfind", [Self.set(Self.property("a"))])) }
+        let many = (0...PropertyQuery.bound).map { Self.property("p\($0)") }
+        #expect(throws: WebDAVFault.self) {
+            try PropertyUpdate(.dav("propertyupdate", [.dav("set", [.dav("prop", many)])]))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// How a route answers requests.
+enum RouteHandler: Sendable {
+    /// At once, on the loop, without a task.
+    case immediate(@Sendable (Request) throws -> Response)
+    /// In a task.
+    case task(@Sendable (Request) async throws -> Response)
+    /// At once where that is possible, which is so unless the first closure returns `nil`; otherwise in a task.
+    case atOnceOrTask(
+        @Sendable (Request) throws -> Response?,
+        otherwise: @Sendable (Request) async throws -> Response
+    )
+    /// In a task, and what is sent before the response is noted with the request.
+    case linked(@Sendable (Request) async throws -> Response)
+
+    /// Whether it runs in a task.
+    var mayWait: Bool {
+        if case .immediate = self { false } else { true }
+    }
+
+    /// The same handler, with what is sent before the response, if it may wait.
+    var linked: RouteHandler {
+        switch self {
+        case .immediate, .linked: self
+        case .task(let handler), .atOnceOrTask(_, let handler): .linked(handler)
+        }
+    }
+
+    /// The handler with the steps in front of it, the first one outermost; it waits only if one of them does, or it did.
+    func behind(_ steps: [RouteStep]) -> RouteHandler {
+        steps.reversed().reduce(self) { $0.behind($1) }
+    }
+
+    private func behind(_ step: RouteStep) -> RouteHandler {
+        switch (step, self) {
+        case (.before(let step), .immediate(let handler)):
+            .immediate { request in try step(request) ?? handler(request) }
+        case (.before(let step), .atOnceOrTask(let handler, let other)):
+            // The step isn't asked again where the handler has to wait.
+            .atOnceOrTask({ request in try step(request) ?? handler(request) }, otherwise: other)
+        case (.before(let step), .task(let handler)), (.before(let step), .linked(let handler)):
+            .task { request in
+                if let response = try step(request) { return response }
+                return try await handler(request)
+            }
+        case (.beforeWaiting(let step), _):
+            .task { request in
+                if let response = try await step(request) { return response }
+                return try await self(request)
+            }
+        case (.around(let step), _): .task { request in try await step(request) { try await self($0) } }
+        }
+    }
+
+    /// What it answers.
+    func callAsFunction(_ request: Request) async throws -> Response {
+        switch self {
+        case .immediate(let handler): return try handler(request)
+        case .atOnceOrTask(let handler, let other):
+            if let response = try handler(request) { return response }
+            return try await other(request)
+        case .task(let handler), .linked(let handler): return try await handler(request)
+        }
+    }
+}
+
+/// Something that a request goes through on its way to the handler of its route.
+enum RouteStep: Sendable {
+    /// Looks at the request, may note something with it, and may answer in the handler's place.
+    case before(@Sendable (Request) throws -> Response?)
+    /// The same, waiting for something.
+    case beforeWaiting(@Sendable (Request) async throws -> Response?)
+    /// Stands around the handler.
+    case around(@Sendable (Request, @Sendable (Request) async throws -> Response) async throws -> Response)
+}
+
+/// What responses of a route go through on their way out; one reference, since most routes have none.
+final class ResponseSteps: Sendable {
+    private let steps: [@Sendable (Request, inout Response) -> Void]
+    /// Behind all of them.
+    private let compression: ResponseCompression?
+
+    init(_ steps: [@Sendable (Request, inout Response) -> Void] = [], _ compression: ResponseCompression? = nil) {
+        self.steps = steps
+        self.compression = compression
+    }
+
+    /// The same with one more, which sees the response before the others do.
+    func adding(_ step: @escaping @Sendable (Request, inout Response) -> Void) -> ResponseSteps {
+        ResponseSteps(steps + [step], compression)
+    }
+
+    /// The same with responses compressed by these rules.
+    func compressing(_ compression: ResponseCompression) -> ResponseSteps {
+        ResponseSteps(steps, compression)
+    }
+
+    /// Has all of them see the response, those that were added last first: they stand nearest to the handler.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - response: the response.
+    ///   - original: what the handler has answered, where this may be in its place.
+    func run(_ request: Request, _ response: inout Response, inPlaceOf original: Response? = nil) {
+        for step in steps.reversed() { step(request, &response) }
+        guard let compression else { return }
+        if response.status == .notModified, let original {
+            response.note(originally: original, for: request, by: compression)
+        } else {
+            response.compress(for: request, by: compression)
+        }
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+public import DuplexWire
+package import Logging
+
+extension WebSocket {
+    /// Tells whoever observes that the connection is open.
+    func observeOpening() {
+        guard let record else { return }
+        if let logger = record.observation.logger { logOpening(to: logger) }
+        record.observation.span?.named(id)
+        if let meters = record.meters {
+            meters.opened(after: timeline.began.duration(to: session.began))
+            scheduleMeters(meters)
+        }
+    }
+
+    /// Tells whoever observes that the connection is closed.
+    func observeEnd(_ now: Instant) {
+        guard let record else { return }
+        record.closed = now
+        if let logger = record.observation.logger { logEnd(to: logger) }
+        if let span = record.observation.span { span.ended(session.report, session.counts, endingError) }
+        if let meters = record.meters {
+            meters.ended()
+        }
+        tell(record.observation.timelines)
+        if let timer = record.metersTimer { channel.core.cancel(timer) }
+        record.metersTimer = nil
+    }
+
+    private func tell(_ sinks: [TimelineSink]) {
+        if sinks.isEmpty { return }
+        let role: Session.Role = session.masksFrames ? .client : .server
+        let url = record?.observation.url
+        let report = TimelineReport(id, role, timeline, session.report, endingError, url: url)
+        for sink in sinks { sink.take(report) }
+    }
+
+    /// What went wrong, if anything did.
+    private var endingError: (any Error)? {
+        if case .lost(let error) = ending { return error }
+        return session.report.error
+    }
+
+    /// Takes note of the round trip of a ping.
+    func observe(roundTrip: Duration) {
+        record?.meters?.roundTrip(roundTrip)
+    }
+
+    func reportMeters() {
+        guard let meters = record?.meters else { return }
+        meters.report()
+        meters.depths(queuedBytes: queuedBytes, inbox: Int(inboxCount))
+        scheduleMeters(meters)
+    }
+
+    private func scheduleMeters(_ meters: ConnectionMeters) {
+        let core = channel.core
+        record?.metersTimer = core.schedule(self, at: core.now.advanced(by: meters.interval))
+    }
+}
+
+// Whoever looks at a connection for a while.
+
+extension WebSocket {
+    /// Where a client's connection leads, without a query; nil for a server's.
+    package var url: String? { record?.observation.url }
+
+    /// Whether this side has connected.
+    package var isClient: Bool { session.masksFrames }
+
+    /// Whether messages are received in pieces, as ``fragments`` has them.
+    package var receivesPieces: Bool { streams?.isReceiving == true }
+
+    /// Has somebody see the frames from now on.
+    ///
+    /// - Parameter tap: belongs to this connection alone.
+    /// - Returns: the argument for ``endLooking(_:)``.
+    package func beginLooking(_ tap: SessionTap) -> LoopBound<SessionTap> {
+        session.add(tap)
+        return LoopBound(tap, on: loop.thread)
+    }
+
+    /// Has that one see no more frames.
+    package func endLooking(_ tap: LoopBound<SessionTap>) { session.remove(tap.value) }
+}
+
+// What is logged of a connection: its opening and its end, and nothing for each message.
+
+extension WebSocket {
+    /// Logs at `debug` that the connection is open, and its peer.
+    package func logOpening(to logger: Logger) {
+        logger.debug("a WebSocket is open", metadata: openingMetadata)
+    }
+
+    private var openingMetadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "connection": "\(id)", "peer": "\(remoteAddress?.description ?? "?")",
+            "took": "\(HandshakeTimeline.text(timeline.began.duration(to: session.began)))",
+        ]
+        if let subprotocol { metadata["subprotocol"] = "\(subprotocol)" }
+        if compression != nil { metadata["compression"] = "permessage-deflate" }
+        return metadata
+    }
+
+    /// Logs how the connection ended.
+    ///
+    /// At `debug` if in order; else at `notice`, but for a server, whose peers may be anybody: at `debug` as well, and
+    /// counted in the summary.
+    package func logEnd(to logger: Logger, summary: EndSummary? = nil) {
+        let isOfServer = session.role == .server
+        if let reason = faultOfPeer { summary?.count(reason, on: loop.core) }
+        let (message, fault) = endMessage
+        let isFault = fault != nil
+        logger.log(level: isFault && !isOfServer ? .notice : .debug, message, metadata: fault ?? endMetadata)
+    }
+
+    /// The text about the end, with the error if it wasn't in order.
+    private var endMessage: (Logger.Message, Logger.Metadata?) {
+        if session.report.error != nil { return ("a WebSocket has failed", endMetadata) }
+        if case .lost(let error) = ending {
+            return ("a WebSocket was lost", endMetadata.merging(["error": "\(error)"]) { $1 })
+        }
+        if !session.report.isClean { return ("a WebSocket ended without a closing handshake", endMetadata) }
+        return ("a WebSocket is closed", nil)
+    }
+
+    private var faultOfPeer: EndSummary.Reason? {
+        if let error = session.report.error {
+            if error.blame == .local { return nil }
+            return [.keepaliveTimeout, .messageTimeout].contains(error.code) ? .silent : .violation
+        }
+        if case .lost = ending { return .lost }
+        return session.report.isClean ? nil : .unclosed
+    }
+
+    private var endMetadata: Logger.Metadata {
+        let counts = session.counts
+        return [
+            "connection": "\(id)", "peer": "\(remoteAddress?.description ?? "?")", "report": "\(session.report)",
+            "in": "\(counts.messagesReceived) messages, \(counts.bytesReceived) bytes",
+            "out": "\(counts.messagesSent) messages, \(counts.bytesSent) bytes",
+        ]
+    }
+}
+
+extension WebSocket {
+    /// What has happened to the connection so far, and when.
+    public var timeline: WebSocketTimeline {
+        let handshake = record?.observation.handshake
+        let opened = session.began
+        let counts = session.counts
+        return WebSocketTimeline(
+            handshake: handshake,
+            attempt: record?.observation.attempt ?? 1,
+            remoteAddress: remoteAddress,
+            began: handshake?.began ?? (record?.tls?.began)
+                ?? opened.advanced(by: .zero - sinceAccepted.duration),
+            security: record?.security,
+            tls: handshake.map { $0.connecting?.tls } ?? record?.tls?.took,
+            upgrade: handshake.map(\.upgrade) ?? upgradeTime.duration,
+            opened: opened,
+            firstMessage: session.firstMessage,
+            closed: record?.closed,
+            bytesReceived: counts.bytesReceived,
+            bytesSent: counts.bytesSent
+        )
+    }
+}
+
+// How long pings and their pongs take.
+
+extension WebSocket {
+    /// What the round trips of pings have shown so far: those of the keepalive and those of ``ping(timeout:)``.
+    public var latency: Latency { session.latency }
+
+    /// The round trips from here on, each as it is measured.
+    ///
+    /// The last 16 wait for whoever doesn't keep up. Ends when the connection is closed; cancelling, or dropping the
+    /// stream, ends it too.
+    ///
+    /// - Returns: a stream for one reader; any number of them may be asked for.
+    public func roundTrips() -> AsyncStream<Duration> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(16))
+        guard stage != .closed else {
+            continuation.finish()
+            return stream
+        }
+        nextWaiterID += 1
+        let id = nextWaiterID
+        latencyWatchers[id] = continuation
+        continuation.onTermination = { [weak self, loop] _ in
+            loop.execute { [weak self] _ in self?.assumeIsolated { $0.latencyWatchers[id] = nil } }
+        }
+        return stream
+    }
+
+    func tellWatchers(_ roundTrip: Duration) {
+        for watcher in latencyWatchers.values { watcher.yield(roundTrip) }
+    }
+
+    func forgetWatchers() {
+        let watchers = latencyWatchers.values
+        latencyWatchers = [:]
+        for watcher in watchers { watcher.finish() }
+    }
+}
+
+extension WebSocket {
+    /// What TLS came to: the version, the cipher, the certificates of the peer; `nil` without TLS, and once the connection is
+    /// closed.
+    ///
+    /// Read from the connection each time it is asked for.
+    public var tls: TLSConnection? { channel.tlsConnection }
+
+    /// The certificates that the peer has shown, its own one first.
+    ///
+    /// Of a client those that the server has shown. Of a server those of its client: empty for one that showed none, and all are
+    /// checked as `TLSServerOptions.clientCertificates` says before anything is received. Empty without TLS, and once the
+    /// connection is closed.
+    public var peerCertificates: [TLSCertificate] { tls?.peerCertificates ?? [] }
+}
+
+extension WebSocket {
+    /// Which process is at the other end of a Unix socket: its number, user and group.
+    ///
+    /// `nil` for other connections, for one in memory, and once the connection is closed. Behind a proxy it is the proxy's
+    /// process. A system call each time.
+    public var peerCredentials: PeerCredentials? { channel.peerCredentials }
+}

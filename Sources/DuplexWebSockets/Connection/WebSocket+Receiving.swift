@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+package import DuplexSockets
+public import DuplexWire
+
+// From bytes to the app: what the channel gives goes through the session, and each event to its receiver.
+
+extension WebSocket: ChannelHandler {
+    package nonisolated func received(_ bytes: inout MutableRawSpan) {
+        onLoop(loop, &bytes) { $0.take(&$1) }
+    }
+
+    package nonisolated func inputEnded() {
+        onLoop(loop) { socket, _ in socket.streamEnded() }
+    }
+
+    package nonisolated func outputDrained() {
+        onLoop(loop) { socket, _ in socket.resumeSenders() }
+    }
+
+    package nonisolated func failed(_ error: SocketError) {
+        onLoop(loop, error) { $0.transportFailed($1) }
+    }
+}
+
+extension WebSocket {
+    /// Parses what has arrived; keeps what the inbox has no room for.
+    private func take(_ bytes: inout MutableRawSpan) {
+        guard isTaking else { return }
+        // Bytes are parsed in the order in which they came.
+        if isReadingAhead || !carry.isEmpty { return keep(behind: bytes.bytes) }
+        let position: Int
+        if let handler {
+            position = parse(&bytes, for: handler)
+        } else {
+            frameAllowance = Self.framesPerTurn
+            position = parse(&bytes)
+        }
+        if isHeldBack { channel.isReading = false }
+        if bytes.byteCount >= Self.crowdedReceiveLimit {
+            channel.limitReceive(to: frameAllowance > 0 ? receiveLimit : Self.crowdedReceiveLimit)
+        }
+        if session.holdsPartOfMessage { armSessionTimer() }
+        if let streams, streams.rates != nil { charge(position, streams) }
+        if position < bytes.byteCount && isTaking {
+            carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
+            channel.isReading = false
+            if frameAllowance <= 0 { planRest() }
+        }
+    }
+
+    /// Has what was kept looked at at the end of the turn, behind what others have sent.
+    func planRest() {
+        guard !isRestPlanned else { return }
+        isRestPlanned = true
+        channel.core.flushAtEndOfTurn(self)
+    }
+
+    /// Parses more of what this turn's allowance of frames has left, or looks further where the inbox is still full.
+    func takeRest() {
+        guard isRestPlanned else { return }
+        isRestPlanned = false
+        frameAllowance = Self.framesPerTurn
+        // Also if the clock stands still between two turns, as one that a test moves does.
+        session.boundFrames(to: Self.framesPerTurn)
+        if isInboxOpen { refill() } else { lookAhead() }
+        if handler != nil { channel.core.endStep(of: self) }
+    }
+
+    /// Parses what was kept when the inbox was full, as far as there is room for it now.
+    func takeCarry() {
+        guard isTaking else { return takeBeforeEnd() }
+        guard !carry.isEmpty || session.hasMoreToGive, streams?.isPaused != true else { return }
+        guard frameAllowance > 0 else { return planRest() }
+        parseCarry()
+        guard isTaking else { return }
+        if !carry.isEmpty {
+            if frameAllowance <= 0 { planRest() }
+        } else if hasStreamEnded && !session.hasMoreToGive {
+            end(.streamEnded)
+        }
+    }
+
+    /// Parses what was kept, and keeps the rest.
+    func parseCarry() {
+        // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
+        var bytes = carry
+        carry = []
+        var span = bytes.mutableSpan
+        var raw = unsafe span.mutableBytes
+        let start = Int(carryStart)
+        let position = if let handler { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
+        carryStart = 0
+        if session.holdsPartOfMessage { armSessionTimer() }
+        if let streams, streams.rates != nil { charge(position - start, streams) }
+        guard position < bytes.count, isTaking else { return }
+        carry = bytes
+        carryStart = Int32(position)
+        // The handler may have closed meanwhile, which has the peer's answer read.
+        if !isReadingAhead { channel.isReading = false }
+    }
+
+    /// Runs the session over the bytes, and hands each message to the handler where it lies.
+    ///
+    /// - Returns: how far it came.
+    private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
+        let now = channel.now
+        var position = start
+        var count: Int32 = 0
+        while isTaking, count < Self.framesPerTurn {
+            if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
+                count &+= 1
+                handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
+                // Most of what is received are whole messages and nothing behind them.
+                if position < bytes.byteCount || hasMoreToGive { continue }
+                break
+            }
+            if position == bytes.byteCount && !hasMoreToGive { break }
+            guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
+            switch event {
+            case .message(let kind, .input(let range)):
+                handler.received(bytes.bytes.extracting(range), kind, on: self)
+            case .message(let kind, .assembled(let buffer)):
+                handler.received(buffer.span.raw, kind, on: self)
+                session.compression?.buffer?.giveBack(buffer)
+            default:
+                perform(event, now)
+            }
+        }
+        parsedMessages = count
+        // Nothing else leaves something.
+        if position < bytes.byteCount { frameAllowance = 0 }
+        return position
+    }
+
+    /// Runs the session over the bytes until they are used up, the inbox is full, or nothing more may be received.
+    ///
+    /// - Returns: how far it came.
+    private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
+        if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
+        let now = channel.now
+        let allowance = frameAllowance
+        var position = start
+        var count: Int32 = 0
+        while isTaking, isInboxOpen, count < allowance {
+            if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
+                count &+= 1
+                deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
+                // Most of what is received are whole messages and nothing behind them.
+                if position < bytes.byteCount || hasMoreToGive { continue }
+                break
+            }
+            if position == bytes.byteCount && !hasMoreToGive { break }
+            guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
+            switch event {
+            case .message(let kind, .input(let range)): deliver(Message(kind, copying: bytes.bytes.extracting(range)))
+            case .message(let kind, .assembled(let buffer)): deliver(Message(kind, buffer))
+            default: perform(event, now)
+            }
+        }
+        parsedMessages = count
+        frameAllowance = position < bytes.byteCount && isInboxOpen ? 0 : allowance - count
+        if !isInboxOpen { holdReading() }
+        return position
+    }
+
+    /// Does what an event asks for that isn't a message.
+    @inline(never)
+    func perform(_ event: Session.Event, _ now: Instant) {
+        keepControlFrame(event)
+        switch event {
+        case .message, .piece, .ping, .unaskedPong: break
+        case .pong(let id, let roundTrip):
+            answerPings(upTo: id, now: now)
+            tellWatchers(roundTrip)
+            observe(roundTrip: roundTrip)
+        case .peerClose: end(.peerClosed)
+        case .violation(let error): end(.violation(error, isAppAsked: true))
+        }
+        writeControlOutput()
+    }
+
+    /// Hands a message to the task that waits for it, or keeps it.
+    @inline(__always)
+    private func deliver(_ message: Message) {
+        if let receiver {
+            self.receiver = nil
+            delivered = message
+            receiver.resume(returning: ())
+        } else if hasRoom || isSessionOpen {
+            let size = message.byteCount
+            inbox.append(message)
+            inboxCount &+= 1
+            inboxBytes &+= size
+        }
+    }
+
+    /// Whether the inbox takes another message.
+    ///
+    /// After this side's close it always does, and drops what it can't hold: the peer's close frame may be behind it.
+    var isInboxOpen: Bool {
+        // The room first: the state of the session costs a check for overlapping accesses.
+        hasRoom || mayDrop
+    }
+
+    /// Whether messages are dropped that there is no room for: after this side's close.
+    ///
+    /// A function of its own, as the compiler would ask before its callers' loops, in each receive, what nearly none needs:
+    /// both take a check for overlapping accesses.
+    var mayDrop: Bool {
+        @inline(never) get { !isSessionOpen && !session.endIsAhead }
+    }
+
+    /// Whether neither side has begun to close; apart for the same reason.
+    private var isSessionOpen: Bool {
+        @inline(never) get { session.state == .open }
+    }
+
+    /// Whether the session has more than what lies in its input; only with ``streams`` it may.
+    private var hasMoreToGive: Bool {
+        streams != nil && session.hasMoreToGive
+    }
+
+    private var hasRoom: Bool {
+        Int(inboxCount) < session.settings.inboxMessages && inboxBytes < session.settings.inboxBytes.bytes
+    }
+
+    // MARK: The app's side
+
+    /// Waits for the next message.
+    ///
+    /// Cancelling ends the wait at once; the connection stays open and no message is lost.
+    ///
+    /// - Throws: ``WebSocketError``: with code ``WebSocketError/Code/closed`` once the connection has ended in order,
+    ///   and with what went wrong when it hasn't; ``WebSocketError/Code/alreadyReceiving``; `CancellationError`.
+    public func receive() async throws -> Message {
+        if let message = try await nextMessage() { return message }
+        let report = closeReport
+        throw WebSocketError(.closed, message: "The connection is closed: \(report).", closeReport: report)
+    }
+
+    @usableFromInline
+    func waitCancellably() async throws {
+        nextWaiterID += 1
+        let id = nextWaiterID
+        try await waitOnLoop(id: id, isolation: self) { waiter in
+            wait(waiter)
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
+        }
+    }
+
+    /// Has the waiter take what there is, or keeps it until there is something.
+    func wait(_ waiter: Waiter<Void>) {
+        do {
+            if try mustWait() { receiver = waiter } else { waiter.resume(returning: ()) }
+        } catch {
+            waiter.resume(throwing: error)
+        }
+    }
+
+    /// Delivers what there is, and says whether something may still come when there is nothing.
+    private func mustWait() throws -> Bool {
+        if receiver != nil || delivered != nil {
+            throw Self.alreadyReceiving
+        }
+        if isReadingAhead { refill() }
+        delivered = takeMessage()
+        if delivered == nil && streams != nil { delivered = takeGathered() }
+        if delivered != nil { return false }
+        if ending != nil { settle() }
+        if stage != .open && !isReadingAhead {
+            try endOfMessages()
+            return false
+        }
+        if TaskIdentity.isCurrentCancelled { throw CancellationError() }
+        if isReadingAhead { planRest() }
+        return true
+    }
+
+    static var alreadyReceiving: WebSocketError {
+        WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
+    }
+
+    /// The identity of every wait of the handler's own task; the others count from 1.
+    static var handlerWait: UInt64 { 0 }
+
+    /// Takes a message out of the inbox.
+    @usableFromInline
+    func takeMessage() -> Message? {
+        guard inboxCount > 0, let message = inbox.popFirst() else { return nil }
+        let size = message.byteCount
+        inboxCount &-= 1
+        inboxBytes &-= size
+        if !channel.isReading || isReadingAhead { refill() }
+        return message
+    }
+
+    /// Takes the message that this task was resumed for; there is none when the connection has ended in order.
+    @usableFromInline
+    func takeDelivered() -> Message? {
+        defer { delivered = nil }
+        return delivered
+    }
+
+    func cancelReceiver(_ id: UInt64) {
+        guard let receiver, receiver.id == id else { return }
+        self.receiver = nil
+        receiver.resume(with: .failure(CancellationError()))
+    }
+
+    /// Whether nothing is read because the peer doesn't take what waits for it.
+    ///
+    /// A synchronous handler answers from within, so it would make more of it. A task is held back in `send`, and only a
+    /// server's isn't listened to meanwhile: what a client may have waiting in both directions would add up. A client goes on
+    /// receiving, or two peers that both write would wait for each other.
+    var isHeldBack: Bool {
+        (!session.masksFrames || handler != nil) && channel.isAboveHighWaterMark
+    }
+
+    /// Goes on receiving once the inbox has room again.
+    func refill(afterPause: Bool = false) {
+        if isHeldBack && isTaking { return }
+        takeCarry()
+        guard isTaking, carry.isEmpty else { return }
+        if isInboxOpen {
+            resumeReading(afterPause: afterPause)
+            if isReadingAhead { stopReadingAhead() }
+        } else if !isReadingAhead {
+            planRest()
+        }
+    }
+}
+
+extension Message {
+    /// A message with a copy of the payload.
+    ///
+    /// Of a text, the session has checked the UTF-8.
+    init(_ kind: Kind, copying bytes: RawSpan) {
+        switch kind {
+        case .text: self = .text(String(copyingValidUTF8: bytes))
+        case .binary: self = .binary([UInt8](copying: bytes))
+        }
+    }
+
+    /// A message with that payload.
+    ///
+    /// Of a text, the session has checked the UTF-8.
+    init(_ kind: Kind, _ bytes: [UInt8]) {
+        switch kind {
+        case .text: self = .text(String(decoding: bytes, as: UTF8.self))
+        case .binary: self = .binary(bytes)
+        }
+    }
+}
+
+extension String {
+    fileprivate init(copyingValidUTF8 bytes: RawSpan) {
+        // The closure neither keeps the pointer nor reads past the span.
+        self = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+// Behind a full inbox reading goes on for a bounded number of bytes, which are kept as they came: a peer's close among them
+// is answered at once, and what lies in front of it stays for the app. A close behind more than that is seen when the app
+// has taken some. Messages that are read in pieces have no such look ahead: what is kept of them isn't at the beginning of a
+// frame.
+
+extension WebSocket {
+    /// The inbox is full: nothing more is received in this turn, and then only what ``lookAhead()`` asks for.
+    func holdReading() {
+        channel.isReading = false
+        if session.state == .open { planRest() }
+    }
+
+    /// Looks for the peer's close in what was kept, and has more of it received.
+    func lookAhead() {
+        guard isTaking, session.state == .open, streams?.isReceiving != true, streams?.isPaused != true else { return }
+        if !isReadingAhead {
+            guard let search = session.searchClose() else { return }
+            isReadingAhead = true
+            closeSearch = search
+            let kept = carry
+            look(at: kept.span.raw.extracting(droppingFirst: Int(carryStart)))
+        }
+        readAhead()
+    }
+
+    /// Keeps what has arrived after what was kept before.
+    func keep(behind bytes: RawSpan) {
+        if carryStart > 0 { carry.removeFirst(Int(carryStart)) }
+        carryStart = 0
+        carry.append(bytes)
+        guard isReadingAhead else {
+            // The kept bytes are parsed first; until then one receive at most comes after them.
+            channel.isReading = false
+            return
+        }
+        look(at: bytes)
+        readAhead()
+    }
+
+    private func look(at bytes: RawSpan) {
+        guard let payload = extras?.closeSearch?.search(bytes), session.peerCloses(ahead: payload) else { return }
+        channel.limitReceive(to: receiveLimit)
+        end(.peerClosed)
+    }
+
+    /// Receives as much as may still be kept, as long as a close may be found there.
+    private func readAhead() {
+        guard isTaking else { return }
+        let room = Self.aheadBound - (carry.count - Int(carryStart))
+        channel.isReading = room > 0 && closeSearch?.isOver == false
+        if room > 0 { channel.limitReceive(to: room) }
+    }
+
+    /// All that was kept is parsed, or of no use any more.
+    func stopReadingAhead() {
+        guard isReadingAhead else { return }
+        isReadingAhead = false
+        closeSearch = nil
+        if stage == .open { channel.limitReceive(to: receiveLimit) }
+    }
+
+    /// Parses more of what had come in front of an end that is known already.
+    func takeBeforeEnd() {
+        guard isReadingAhead else { return }
+        if session.endIsAhead { parseBeforeEnd() }
+        if session.endIsAhead && (!carry.isEmpty || session.hasMoreToGive) {
+            // Whoever waits gets what comes of the rest.
+            if receiver != nil { planRest() }
+        } else {
+            carry = []
+            session.endInput()
+            stopReadingAhead()
+            if receiver != nil { failWaiters() }
+        }
+    }
+
+    private func parseBeforeEnd() {
+        isTaking = true
+        frameAllowance = Self.framesPerTurn
+        parseCarry()
+        updateIsTaking()
+        if case .violation(let error, _) = ending { session.fail(error, now: channel.core.now) }
+        channel.isReading = stage == .lingering
+    }
+}

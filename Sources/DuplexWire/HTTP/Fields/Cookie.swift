@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// A cookie as it is kept (RFC 6265 section 5.3).
+public struct Cookie: Sendable, Hashable {
+    /// The name.
+    public let name: String
+    /// The value, as it was sent.
+    public let value: String
+    /// The host that it goes back to, in lower case, and unless ``isHostOnly`` those below it.
+    public let domain: String
+    /// The path that it goes back to, and those below it.
+    public let path: String
+    /// Whether it goes to that very host alone.
+    public let isHostOnly: Bool
+    /// Whether it goes over TLS alone.
+    public let isSecure: Bool
+    /// When it ends, in seconds since the beginning of 1970; nil for one that lasts as long as the store.
+    public let expiry: Int64?
+
+    /// The longest name and value together, as in browsers (RFC 6265 section 6.1).
+    static let sizeBound = 4_096
+    private static let attributeBound = 1_024
+
+    private struct Attributes {
+        var domain: String?
+        var path: String?
+        var isSecure = false
+        var maximumAge: Int64?
+        var expires: Int64?
+    }
+
+    /// Reads the value of a Set-Cookie field (RFC 6265 sections 5.2 and 5.3).
+    ///
+    /// It is nil for what is to be ignored: without a name, too long, for a domain that the server doesn't belong to, or
+    /// with `Secure` or one of the prefixes `__Secure-` and `__Host-` against their rules (RFC 6265bis sections 5.7 and
+    /// 4.1.3).
+    ///
+    /// - Parameters:
+    ///   - text: The value.
+    ///   - url: Where it came from.
+    ///   - seconds: The time, in seconds since the beginning of 1970.
+    public init?(setCookie text: String, from url: WebSocketURL, at seconds: Int64) {
+        let parts = text.utf8.split(separator: UInt8(ascii: ";"), maxSplits: 64, omittingEmptySubsequences: false)
+        guard let pair = Self.pair(parts[0]), let named = pair.value, !pair.name.isEmpty,
+            pair.name.utf8.count + named.utf8.count <= Self.sizeBound,
+            (pair.name + named).utf8.allSatisfy({ !Grammar.isControl($0) })
+        else { return nil }
+        let attributes = Self.attributes(parts.dropFirst(), at: seconds)
+        name = pair.name
+        value = named
+        isSecure = attributes.isSecure
+        if isSecure && !url.isSecure { return nil }
+        let wanted = attributes.domain ?? ""
+        if wanted.isEmpty || wanted == url.host {
+            // An address or a name of its own; without the attribute for that host alone.
+            domain = url.host
+            isHostOnly = wanted.isEmpty || Self.isAddress(url.host)
+        } else {
+            // There is no list of public suffixes here: only names without a dot are known to be nobody's.
+            guard wanted.utf8.contains(UInt8(ascii: ".")), Self.domain(wanted, covers: url.host) else { return nil }
+            domain = wanted
+            isHostOnly = false
+        }
+        let given = attributes.path ?? ""
+        path = given.hasPrefix("/") ? given : Self.defaultPath(url)
+        if let age = attributes.maximumAge {
+            expiry = age <= 0 ? Int64.min : seconds.addingReportingOverflow(age).partialValue
+        } else {
+            expiry = attributes.expires
+        }
+        if Grammar.matches(name.prefix(9), "__Secure-"), !isSecure { return nil }
+        if Grammar.matches(name.prefix(7), "__Host-"), !(isSecure && isHostOnly && path == "/") { return nil }
+    }
+
+    /// Whether it goes with a request.
+    ///
+    /// - Parameters:
+    ///   - url: Where the request goes.
+    ///   - seconds: The time, in seconds since the beginning of 1970.
+    /// - Returns: Whether host, path, security and time allow it (RFC 6265 section 5.4).
+    public func isSent(to url: WebSocketURL, at seconds: Int64) -> Bool {
+        if isExpired(at: seconds) || (isSecure && !url.isSecure) { return false }
+        let hostMatches = domain == url.host || (!isHostOnly && Self.domain(domain, covers: url.host))
+        return hostMatches && Self.path(path, covers: Self.requestPath(url))
+    }
+
+    /// Whether its time is over.
+    func isExpired(at seconds: Int64) -> Bool {
+        expiry.map { $0 <= seconds } ?? false
+    }
+
+    private static func pair(_ part: Substring.UTF8View) -> (name: String, value: String?)? {
+        let halves = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let texts = halves.map { String(Grammar.trimmed(Substring($0))) }
+        return (texts[0], texts.count > 1 ? texts[1] : nil)
+    }
+
+    private static func attributes(
+        _ parts: ArraySlice<Substring.UTF8View>,
+        at seconds: Int64
+    ) -> Attributes {
+        var attributes = Attributes()
+        for part in parts {
+            guard part.count <= attributeBound, let (name, value) = pair(part) else { continue }
+            switch Grammar.lowercased(name) {
+            case "secure": attributes.isSecure = true
+            case "domain":
+                let text = Grammar.lowercased(value ?? "")
+                attributes.domain = text.hasPrefix(".") ? String(text.dropFirst()) : text
+            case "path": attributes.path = value
+            case "max-age": attributes.maximumAge = age(value ?? "") ?? attributes.maximumAge
+            case "expires": attributes.expires = CookieDate.seconds(value ?? "") ?? attributes.expires
+            default: break
+            }
+        }
+        return attributes
+    }
+
+    /// RFC 6265 section 5.2.2; at most 400 days, as RFC 6265bis has it.
+    private static func age(_ text: String) -> Int64? {
+        let isNegative = text.hasPrefix("-")
+        let digits = Array(text.utf8.dropFirst(isNegative ? 1 : 0))
+        guard !digits.isEmpty, digits.allSatisfy(Grammar.isDigit) else { return nil }
+        if isNegative { return 0 }
+        return min(Int64(Grammar.decimal(digits) ?? .max), 400 * 86_400)
+    }
+
+    /// RFC 6265 section 5.1.3: addresses have no domains below them.
+    private static func domain(_ domain: String, covers host: String) -> Bool {
+        host.hasSuffix("." + domain) && !isAddress(host)
+    }
+
+    private static func isAddress(_ host: String) -> Bool {
+        host.utf8.contains(UInt8(ascii: ":")) || host.utf8.allSatisfy { Grammar.isDigit($0) || $0 == 0x2E }
+    }
+
+    private static func requestPath(_ url: WebSocketURL) -> Substring {
+        url.requestTarget.prefix { $0 != "?" }
+    }
+
+    /// RFC 6265 section 5.1.4: up to the last slash, without it.
+    private static func defaultPath(_ url: WebSocketURL) -> String {
+        let path = requestPath(url)
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    private static func path(_ path: String, covers request: Substring) -> Bool {
+        if request == path { return true }
+        guard request.hasPrefix(path) else { return false }
+        return path.hasSuffix("/") || request.dropFirst(path.count).hasPrefix("/")
+    }
+}
+
+/// The cookies that servers have set, within bounds (RFC 6265 section 5.3).
+///
+/// The time is handed in. There is no list of public suffixes: a server below `co.uk` may set a cookie for all of
+/// `co.uk`, so a store is for servers of your own rather than for browsing.
+public struct CookieStore: Sendable, Hashable {
+    /// The most cookies of one domain; the oldest goes first, as beyond ``bound`` (RFC 6265 section 6.1).
+    public static let domainBound = 50
+    /// The most cookies in all.
+    public static let bound = 1_000
+    /// The most Set-Cookie fields of one answer.
+    public static let fieldBound = 50
+
+    /// The cookies, the oldest first.
+    public private(set) var cookies: [Cookie] = []
+
+    /// Makes an empty store.
+    public init() {}
+
+    /// Takes the cookies of an answer.
+    ///
+    /// - Parameters:
+    ///   - setCookies: The values of its Set-Cookie fields.
+    ///   - url: Where it came from.
+    ///   - seconds: The time, in seconds since the beginning of 1970.
+    public mutating func store(_ setCookies: [String], from url: WebSocketURL, at seconds: Int64) {
+        for text in setCookies.prefix(Self.fieldBound) {
+            guard let cookie = Cookie(setCookie: text, from: url, at: seconds) else { continue }
+            let isSame = { (other: Cookie) in
+                other.name == cookie.name && other.domain == cookie.domain && other.path == cookie.path
+            }
+            // RFC 6265bis section 5.7: what TLS has set isn't replaced without it.
+            if !url.isSecure, cookies.contains(where: { isSame($0) && $0.isSecure }) { continue }
+            if cookie.isExpired(at: seconds) {
+                cookies.removeAll(where: isSame)
+            } else if let index = cookies.firstIndex(where: isSame) {
+                // It keeps the age of the one before it.
+                cookies[index] = cookie
+            } else {
+                cookies.append(cookie)
+            }
+            makeRoom(in: cookie.domain, at: seconds)
+        }
+    }
+
+    /// The value of the Cookie field of a request: longer paths first, then older cookies (RFC 6265 section 5.4).
+    ///
+    /// - Parameters:
+    ///   - url: Where the request goes.
+    ///   - seconds: The time, in seconds since the beginning of 1970.
+    /// - Returns: nil if there is none to send.
+    public func value(for url: WebSocketURL, at seconds: Int64) -> String? {
+        let sent = cookies.enumerated().filter { $0.element.isSent(to: url, at: seconds) }
+        if sent.isEmpty { return nil }
+        let sorted = sent.sorted {
+            let (left, right) = ($0.element.path.utf8.count, $1.element.path.utf8.count)
+            return left != right ? left > right : $0.offset < $1.offset
+        }
+        return sorted.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
+    }
+
+    /// Forgets all.
+    public mutating func removeAll() {
+        cookies = []
+    }
+
+    private mutating func makeRoom(in domain: String, at seconds: Int64) {
+        let count = cookies.count { $0.domain == domain }
+        guard count > Self.domainBound || cookies.count > Self.bound else { return }
+        cookies.removeAll { $0.isExpired(at: seconds) }
+        if cookies.count(where: { $0.domain == domain }) > Self.domainBound,
+            let oldest = cookies.firstIndex(where: { $0.domain == domain })
+        {
+            cookies.remove(at: oldest)
+        }
+        if cookies.count > Self.bound { cookies.removeFirst() }
+    }
+}

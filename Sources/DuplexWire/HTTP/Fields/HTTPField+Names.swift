@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+package import HTTPTypes
+
+// The fields of resumable uploads; here, since `CORSPolicy` of the server names them, too (https://tus.io/protocols/resumable-upload).
+
+extension HTTPField.Name {
+    package static let tusResumable = token("Tus-Resumable")
+    package static let tusVersion = token("Tus-Version")
+    package static let tusExtension = token("Tus-Extension")
+    package static let tusMaxSize = token("Tus-Max-Size")
+    package static let tusChecksumAlgorithm = token("Tus-Checksum-Algorithm")
+    package static let uploadOffset = token("Upload-Offset")
+    package static let uploadLength = token("Upload-Length")
+    package static let uploadDeferLength = token("Upload-Defer-Length")
+    package static let uploadMetadata = token("Upload-Metadata")
+    package static let uploadChecksum = token("Upload-Checksum")
+    package static let uploadConcat = token("Upload-Concat")
+    package static let uploadExpires = token("Upload-Expires")
+    /// Where a finished upload is; this server's own.
+    package static let uploadPath = token("Upload-Path")
+    package static let xHTTPMethodOverride = token("X-HTTP-Method-Override")
+
+    /// The fields of uploads that clients send.
+    package static let uploadRequestFields: [Self] = [
+        tusResumable, uploadOffset, uploadLength, uploadDeferLength, uploadMetadata, uploadChecksum, uploadConcat,
+        xHTTPMethodOverride,
+    ]
+    /// The fields of uploads that clients read.
+    package static let uploadResponseFields: [Self] = [
+        tusResumable, tusVersion, tusExtension, tusMaxSize, tusChecksumAlgorithm, uploadOffset, uploadLength,
+        uploadDeferLength, uploadMetadata, uploadConcat, uploadExpires, uploadPath,
+    ]
+
+    private static func token(_ text: StaticString) -> Self {
+        guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
+        return name
+    }
+}
+
+// The fields and methods of WebDAV; here, since `CORSPolicy` of the server names them, too.
+
+extension HTTPField.Name {
+    /// How far down a request reaches (RFC 4918 section 10.2).
+    package static let depth = token("Depth")
+    /// What a server knows of WebDAV (RFC 4918 section 10.1).
+    package static let dav = token("DAV")
+    /// Where something is to go (RFC 4918 section 10.3).
+    package static let destination = token("Destination")
+    /// The locks that a client has, and what is to be so (RFC 4918 section 10.4).
+    package static let davIf = token("If")
+    /// The lock that was made, or is to go (RFC 4918 section 10.5).
+    package static let lockToken = token("Lock-Token")
+    /// Whether what is at the destination may go (RFC 4918 section 10.6).
+    package static let overwrite = token("Overwrite")
+    /// How long a lock is to hold (RFC 4918 section 10.7).
+    package static let timeout = token("Timeout")
+    /// Shows authoring tools of Microsoft that a server knows WebDAV, not FrontPage.
+    package static let msAuthorVia = token("MS-Author-Via")
+    /// The length of a body that the Finder sends in chunks.
+    package static let xExpectedEntityLength = token("X-Expected-Entity-Length")
+}
+
+extension HTTPRequest.Method {
+    package static let propfind = token("PROPFIND")
+    package static let proppatch = token("PROPPATCH")
+    package static let mkcol = token("MKCOL")
+    package static let copy = token("COPY")
+    package static let move = token("MOVE")
+    package static let lock = token("LOCK")
+    package static let unlock = token("UNLOCK")
+
+    private static func token(_ text: StaticString) -> Self {
+        guard let method = Self("\(text)") else { preconditionFailure("\(text) is no method.") }
+        return method
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexTesting
+import DuplexWire
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DuplexServer
+
+@Suite struct RouteHandlerTests {
+    private static func isImmediate(_ handler: RouteHandler) -> Bool {
+        if case .immediate = handler { true } else { false }
+    }
+
+    @Test("A handler that doesn't wait stays one behind steps that don't, and is a task behind others")
+    func immediate() {
+        let handler = RouteHandler.immediate { _ in Response(status: .ok) }
+        #expect(Self.isImmediate(handler.behind([])))
+        #expect(Self.isImmediate(handler.behind([.before { _ in nil }, .before { _ in nil }])))
+        #expect(!Self.isImmediate(handler.behind([.before { _ in nil }, .beforeWaiting { _ in nil }])))
+        #expect(!Self.isImmediate(handler.behind([.around { request, next in try await next(request) }])))
+        #expect(!Self.isImmediate(RouteHandler.task { _ in Response(status: .ok) }.behind([.before { _ in nil }])))
+    }
+}
+
+/// Middleware: what requests and responses go through.
+@Suite("Steps of a route")
+struct RouteStepTests {
+    private final class Notes: Sendable {
+        private let notes = Mutex<[String]>([])
+
+        func add(_ note: String) { notes.withLock { $0.append(note) } }
+
+        func take() -> [String] {
+            notes.withLock { notes in
+                defer { notes = [] }
+                return notes
+            }
+        }
+    }
+
+    private static func step(_ name: String, _ notes: Notes) -> RouteOption {
+        .around { request, next in
+            notes.add("\(name) in")
+            let response = try await next(request)
+            notes.add("\(name) out")
+            return response
+        }
+    }
+
+    @Test(
+        "They run in the order that they were added in, the server's, the groups', the route's, and back",
+        arguments: ["/g/sync", "/g/async"]
+    )
+    func order(path: String) async throws {
+        let notes = Notes()
+        var server = WebServer(port: 0)
+        server.use(
+            Self.step("server", notes),
+            .before { _ in
+                notes.add("before")
+                return nil
+            }
+        )
+        server.use(.after { _, _ in notes.add("after server") })
+        server.group("/g", Self.step("group", notes), .after { _, _ in notes.add("after group") }) { group in
+            group.get("/sync", Self.step("route", notes)) { _ in
+                notes.add("handler")
+                return ""
+            }
+            group.get("/async", Self.step("route", notes)) { _ async in
+                notes.add("handler")
+                return ""
+            }
+            group.use(
+                .before { _ async in
+                    notes.add("late")
+                    return nil
+                }
+            )
+        }
+        try await WebServer.testing(server) { client async throws in
+            _ = try await client.get(path)
+            let expected = [
+                "server in", "before", "group in", "late", "route in", "handler", "route out", "group out",
+                "server out",
+                "after group", "after server",
+            ]
+            #expect(notes.take() == expected)
+        }
+    }
+
+    @Test("One that answers keeps the request from those behind it, and one that throws is a handler that throws")
+    func answering() async throws {
+        var server = WebServer(port: 0)
+        server.use(
+            .before { request in
+                switch request.query {
+                case "answer": .text("step")
+                case "throw": throw Problem(.forbidden, "No.")
+                default: nil
+                }
+            }
+        )
+        server.get("/") { _ in "handler" }
+        server.get("/async") { _ async in "handler" }
+        try await WebServer.testing(server) { client async throws in
+            for path in ["/", "/async"] {
+                #expect(try await client.get(path).text == "handler")
+                #expect(try await client.get("\(path)?answer").text == "step")
+                let forbidden = try await client.get("\(path)?throw")
+                #expect(forbidden.status == .forbidden)
+            }
+        }
+    }
+
+    @Test("The server's hold for what no route answers, too, before a body is asked for")
+    func unmatched() async throws {
+        var server = WebServer(port: 0)
+        server.use(
+            .before { request in request.fields[.authorization] == nil ? Response(status: .unauthorized) : nil },
+            .after { _, response in response.fields[.server] = "test" }
+        )
+        server.get("/") { _ in "" }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/nothing").status == .unauthorized)
+            let found = try await client.get("/nothing", fields: [.authorization: "x"])
+            #expect(found.status == .notFound && found.fields[.server] == "test")
+            let method = try await client.request(.delete, "/", fields: [.authorization: "x"])
+            #expect(method.status == .methodNotAllowed && method.fields[.server] == "test")
+            let connection = await client.connect()
+            try await connection.send(
+                raw: "POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+            )
+            let refused = try await connection.response()
+            #expect(refused.status == .unauthorized && refused.interim.isEmpty)
+            await connection.close()
+        }
+    }
+
+    @Test("A WebSocket goes through them before it is opened, and its handler gets what they have noted")
+    func webSockets() async throws {
+        enum User: RequestKey { typealias Value = String }
+        var server = WebServer(port: 0)
+        server.use(
+            .before { request in
+                guard let user = request.fields[.authorization] else { throw Problem(.unauthorized, "Who are you?") }
+                request[User.self] = user
+                return nil
+            },
+            .after { _, response in response.fields[.server] = "test" }
+        )
+        server.webSocket("/plain") { socket in try await socket.send("plain") }
+        server.webSocket("/request") { socket, request in try await socket.send(request[User.self] ?? "nobody") }
+        server.webSocket(
+            "/admitted",
+            admit: { request -> Admission<String> in
+                request[User.self] == "eve" ? .refused(.forbidden, "Not you.") : .accepted(request[User.self] ?? "")
+            },
+            handler: { socket, _, user in try await socket.send("admitted \(user)") }
+        )
+        try await WebServer.testing(server) { client async throws in
+            for (path, text) in [("/plain", "plain"), ("/request", "mia"), ("/admitted", "admitted mia")] {
+                var options = WebSocketOptions()
+                options.headers[.authorization] = "mia"
+                let socket = try await client.webSocket(path, options: options)
+                #expect(try await socket.receive() == .text(text))
+                await socket.reset()
+                let error = await #expect(throws: WebSocketError.self) { try await client.webSocket(path) }
+                #expect(error?.handshake?.status == .unauthorized && error?.handshake?.fields?[.server] == "test")
+            }
+            var options = WebSocketOptions()
+            options.headers[.authorization] = "eve"
+            let error = await #expect(throws: WebSocketError.self) {
+                try await client.webSocket("/admitted", options: options)
+            }
+            #expect(error?.handshake?.status == .forbidden)
+        }
+    }
+}

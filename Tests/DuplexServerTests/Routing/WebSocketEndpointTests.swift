@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@testable import DuplexServer
+
+@Suite struct WebSocketEndpointTests {
+    private func endpoint(_ options: RouteOption...) -> WebSocketEndpoint {
+        WebSocketEndpoint(
+            pattern: "/",
+            route: .task { _ in },
+            admit: nil,
+            parameters: [],
+            settings: RouteSettings().with(options)
+        )
+    }
+
+    @Test("The handshake is held to what the route has")
+    func handshake() throws {
+        let head = try RequestHead(method: .get, target: "/", version: .http10, fields: [:])
+        let client = Client(remoteAddress: nil, tls: nil)
+        let request = Request(head: head, parameters: [:], body: .none, client: client)
+        let options = endpoint(.subprotocols("a", "b"), .compression(.accepted)).handshakeOptions(for: request)
+        #expect(options.subprotocols == ["a", "b"] && options.deflate != nil)
+        #expect(endpoint().handshakeOptions(for: request).deflate == nil)
+        let broken = endpoint(.compression(.accepted), .compressionQuirks(CompressionQuirks { _ in true }))
+        #expect(broken.handshakeOptions(for: request).deflate == nil)
+    }
+}
+
+@Suite struct RequestedHandlerTests {
+    /// Greets by a name of the request's path, and echoes.
+    private struct Greeter: RequestedHandler {
+        struct Greeting: WebSocketHandler {
+            let name: String
+
+            func opened(_ socket: isolated WebSocket) { socket.enqueue(PreparedMessage(.text("hello \(name)"))) }
+
+            func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+                socket.enqueue(bytes, kind)
+            }
+        }
+
+        func handler(for request: Request) -> Greeting { Greeting(name: request.parameters["name"] ?? "") }
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {}
+    }
+
+    @Test("A synchronous handler is given the request of each connection")
+    func request() async throws {
+        try await withServer { server in
+            server.webSocket("/:name", handler: Greeter())
+            server.webSocket("/admitted/:name", admit: { _ in .accepted }, handler: Greeter())
+        } _: { address in
+            for path in ["/ada", "/admitted/ada"] {
+                let peer = try await RawPeer.openWebSocket(to: address, path)
+                #expect(try await peer.readFrame().text == "hello ada")
+                try await peer.send(.text("echo"))
+                #expect(try await peer.readFrame().text == "echo")
+                await peer.close()
+            }
+        }
+    }
+}
+
+@Suite struct UpgradeTests {
+    @Test(
+        "The key that RFC 6455 section 4.1 has as an example opens a WebSocket, and so does one without padding",
+        arguments: ["AQIDBAUGBwgJCgsMDQ4PEC==", "dGhlIHNhbXBsZSBub25jZQ"]
+    )
+    func lenientKey(key: String) async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in try await socket.send("hi") }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let request = RawPeer.upgradeRequest("/").replacing(RawPeer.sampleKey, with: key)
+            let answer = try await peer.response(to: request)
+            #expect(answer.status == 101 && answer["Sec-WebSocket-Accept"] == RawPeer.accept(for: request))
+            #expect(try await peer.readFrame().text == "hi")
+            await peer.close()
+        }
+    }
+
+    @Test(
+        "A WebSocket may begin behind a request that was answered by a task, and behind one that was answered at once"
+    )
+    func behindOthers() async throws {
+        try await withServer { server in
+            server.get("/now") { _ in "now" }
+            server.get("/later") { _ in
+                await Task.yield()
+                return "later"
+            }
+            server.webSocket("/socket") { socket, request in try await socket.send(request.path) }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            for path in ["now", "later"] {
+                #expect(try await peer.response(to: "GET /\(path) HTTP/1.1\r\nHost: a\r\n\r\n").text == path)
+            }
+            #expect(try await peer.response(to: RawPeer.upgradeRequest("/socket")).status == 101)
+            #expect(try await peer.readFrame().text == "/socket")
+            await peer.close()
+        }
+    }
+}
