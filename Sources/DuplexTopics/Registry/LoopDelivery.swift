@@ -11,7 +11,7 @@ final class LoopDelivery: TurnTarget, Sendable {
         /// What is on its way, if the turn had no time for all of it.
         var pass: TopicPass?
         /// Where that comes from; weak, as it has this.
-        weak var source: (any TopicSource)?
+        weak var source: TopicCore?
         /// Whether more has come to wait meanwhile.
         var isAskedAgain = false
     }
@@ -62,7 +62,7 @@ final class LoopDelivery: TurnTarget, Sendable {
     /// Gives all subscribers of this loop what waits for them: in several turns where they are many.
     ///
     /// Asked again before it has come to its end, it takes what waits by then behind it.
-    func deliver(from source: any TopicSource) {
+    func deliver(from source: TopicCore) {
         let lists = lists.value
         if lists.pass != nil {
             lists.isAskedAgain = true
@@ -89,15 +89,6 @@ final class LoopDelivery: TurnTarget, Sendable {
         // In its own turn: this one has had its share.
         loop.execute { _ in self.deliver(from: source) }
     }
-}
-
-/// Where the batches of a loop come from.
-protocol TopicSource: AnyObject, Sendable {
-    /// Takes out what waits for the loop.
-    func takeBatch(of delivery: LoopDelivery) -> TopicBatch
-
-    /// Counts outcomes.
-    func add(_ counts: TopicCounts)
 }
 
 /// What waits for one loop, in bounds.

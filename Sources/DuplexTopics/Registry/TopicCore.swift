@@ -6,7 +6,7 @@ import DuplexWire
 import Synchronization
 
 /// What all topics of one ``Topics`` share.
-final class TopicCore: TopicSource, Sendable {
+final class TopicCore: Sendable {
     let options: TopicOptions
     let clock: LoopClock
     /// What joins these topics with those of other nodes.
@@ -142,8 +142,10 @@ final class TopicCore: TopicSource, Sendable {
         for listener in published.listeners { listener.take() }
     }
 
+    /// Takes out what waits for a loop.
     func takeBatch(of delivery: LoopDelivery) -> TopicBatch { withTable { $0.takeBatch(of: delivery) } }
 
+    /// Counts outcomes.
     func add(_ counts: TopicCounts) { tally.add(counts) }
 
     // MARK: Subscribing
