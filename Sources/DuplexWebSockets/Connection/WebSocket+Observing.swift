@@ -151,7 +151,8 @@ extension WebSocket {
     /// What has happened to the connection so far, and when.
     public var timeline: WebSocketTimeline {
         let handshake = record?.observation.handshake
-        let opened = session.began
+        // The session's times are those at which turns of the loop began; the handshake ended within one.
+        let opened = max(session.began, handshake?.steps.last?.ended ?? session.began)
         let counts = session.counts
         return WebSocketTimeline(
             handshake: handshake,
@@ -163,8 +164,8 @@ extension WebSocket {
             tls: handshake.map { $0.connecting?.tls } ?? record?.tls?.took,
             upgrade: handshake.map(\.upgrade) ?? upgradeTime.duration,
             opened: opened,
-            firstMessage: session.firstMessage,
-            closed: record?.closed,
+            firstMessage: session.firstMessage.map { max($0, opened) },
+            closed: record?.closed.map { max($0, opened) },
             bytesReceived: counts.bytesReceived,
             bytesSent: counts.bytesSent
         )

@@ -115,7 +115,8 @@ struct ConnectionsRoomTests {
                 #expect(try await fixture.post("connections/send", bad).status.code == 400)
             }
             let pong = try await fixture.post("connections/ping", "{'id':'\(id)'}").value(ConnectionsRoom.Ping.self)
-            #expect(pong.seconds > 0)
+            // By the clock of the test, which stands still.
+            #expect(pong.seconds == 0)
             #expect(try await fixture.post("connections/close", "{'id':'\(id)','code':1005}").status == .badRequest)
             let closing = "{'id':'\(id)','code':4001,'reason':'enough'}"
             #expect(try await fixture.post("connections/close", closing).status == .noContent)
