@@ -69,7 +69,8 @@ extension MessageCodec {
     }
 }
 
-/// JSON as Duplex itself answers with: in one line, and the members of each object in the order of their names.
+/// JSON as Duplex itself answers with: in one line for whoever reads or prints it, and the members of each object in the order of
+/// their names.
 package enum CompactJSON {
     /// Encodes a value.
     ///
@@ -79,7 +80,23 @@ package enum CompactJSON {
     package static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return printable(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    /// Escapes what a terminal would act on, or what ends a line for some readers: the encoder escapes no more than it must.
+    ///
+    /// All of that can only stand within strings.
+    private static func printable(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: JSONText.isEscaped) else { return json }
+        var text = ""
+        for scalar in json.unicodeScalars {
+            if JSONText.isEscaped(scalar) {
+                JSONText.escape(scalar, to: &text)
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 
     /// Decodes a value.

@@ -82,6 +82,14 @@ import Testing
         #expect(text == #"{"count":9223372036854775807,"time":1700000000.25,"url":"http://a/ü\n"}"#)
         #expect(try CompactJSON.value(of: text) == Value())
     }
+
+    @Test("What a terminal acts on and what ends a line is escaped, and read as it was")
+    func escapes() throws {
+        let values = ["\u{7F}", "\u{9B}31m", "a\u{2028}b\u{2029}", "\u{1B}é😀\n"]
+        let text = try CompactJSON.text(of: values)
+        #expect(text == #"["\u007f","\u009b31m","a\u2028b\u2029","\u001bé😀\n"]"#)
+        #expect(try CompactJSON.value(of: text) == values)
+    }
 }
 
 @Suite struct OrNullTests {
