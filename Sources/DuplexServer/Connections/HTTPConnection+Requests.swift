@@ -140,7 +140,6 @@ extension HTTPConnection {
 
     /// The response to an error, and the log of errors that aren't the client's.
     func problem(_ error: any Error, _ request: Request) -> Problem {
-        if let refusal = (error as? any RefusingError)?.refusal { return refusal }
         switch error {
         case let problem as Problem: return problem
         case is CancellationError:
@@ -148,6 +147,7 @@ extension HTTPConnection {
             return Problem(.serviceUnavailable, "The request was cancelled\(reason).")
         case let error as HTTPError where error.status.code < 500: return Problem(error.status, error.message)
         default:
+            if let refusal = (error as? any RefusingError)?.refusal { return refusal }
             present?.record?.error = error
             services.logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
             if let error = error as? SocketError, error.isOutOfSpace { return Self.outOfSpace }

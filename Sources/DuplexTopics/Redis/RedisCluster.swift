@@ -386,6 +386,7 @@ extension RedisCluster {
     ///   - handler: called on the loop with each event; perhaps before this returns.
     /// - Returns: what ``unsubscribe(_:)`` knows the subscriber by.
     func subscribe(to channel: RedisChannel, _ handler: @escaping RedisSubscriptions.Handler) -> RedisSubscriptionID {
+        precondition(channel.kind != .pattern, "There are no patterns in a cluster.")
         lastSubscription += 1
         let number = lastSubscription
         subscriptions[number] = Subscription(channel: channel, handler: handler)

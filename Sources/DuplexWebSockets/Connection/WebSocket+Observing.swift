@@ -12,7 +12,8 @@ extension WebSocket {
         if let logger = record.observation.logger { logOpening(to: logger) }
         record.observation.span?.named(id)
         if let meters = record.meters {
-            meters.opened(after: timeline.began.duration(to: session.began))
+            let timeline = timeline
+            meters.opened(after: timeline.began.duration(to: timeline.opened))
             scheduleMeters(meters)
         }
     }
@@ -97,9 +98,10 @@ extension WebSocket {
     }
 
     private var openingMetadata: Logger.Metadata {
+        let timeline = timeline
         var metadata: Logger.Metadata = [
             "connection": "\(id)", "peer": "\(remoteAddress?.description ?? "?")",
-            "took": "\(HandshakeTimeline.text(timeline.began.duration(to: session.began)))",
+            "took": "\(HandshakeTimeline.text(timeline.began.duration(to: timeline.opened)))",
         ]
         if let subprotocol { metadata["subprotocol"] = "\(subprotocol)" }
         if compression != nil { metadata["compression"] = "permessage-deflate" }
