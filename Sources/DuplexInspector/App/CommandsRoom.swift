@@ -20,7 +20,7 @@ struct CommandsRoom: InspectorRoom {
         var text: String
     }
 
-    /// A run that the page names, and is told.
+    /// The number of a run, which the page gets and sends.
     struct Choice: Codable {
         var id: Int
     }

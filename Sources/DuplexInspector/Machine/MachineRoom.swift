@@ -84,7 +84,7 @@ final class NetworkWatch: Sendable {
     /// The interfaces, what they have moved, and what has changed, the last change first.
     struct State: Codable, Hashable, Sendable {
         @OrNull var interfaces: [Interface]?
-        /// Whether the system tells of changes.
+        /// Whether the system reports changes.
         var watches: Bool
         var changes: [Change]
     }

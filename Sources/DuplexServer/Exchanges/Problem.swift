@@ -3,7 +3,7 @@
 
 public import HTTPTypes
 
-/// An error of a feature that says what a client is told of it.
+/// An error of a feature that says what the client gets for it.
 package protocol RefusingError: Error {
     /// What is answered; `nil` for an error that is this side's, which is logged and answered with 500.
     var refusal: Problem? { get }
