@@ -113,7 +113,7 @@ enum ConsoleText {
 
 /// The metadata of the log as values of JSON, taken when it is logged, and bounded.
 struct ConsoleMetadata {
-    indirect enum Value: Equatable, Sendable {
+    enum Value: Equatable, Sendable {
         case text(String)
         case list([Value])
         case object([String: Value])
