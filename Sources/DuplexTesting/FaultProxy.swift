@@ -256,9 +256,9 @@ public final class FaultProxy: Sendable {
             group.cancelAll()
         }
     }
-}
 
-extension FaultProxy {
+    // MARK: Relays
+
     /// A client's connection and the one to the server that belongs to it.
     struct Relay: Sendable {
         let client: Socket

@@ -57,9 +57,7 @@ extension RouteBuilder {
             subscriber.replay()
         }
     }
-}
 
-extension RouteBuilder {
     /// Lets clients subscribe and publish by themselves, with the JSON protocol of topics over a WebSocket.
     ///
     /// ```swift

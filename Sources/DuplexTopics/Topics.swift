@@ -84,9 +84,7 @@ public final class Topics: Sendable {
 
     /// How many topics and patterns have subscribers or a history.
     public var count: Int { core.withTable { $0.recordCount } }
-}
 
-extension Topics {
     /// The outcomes of messages so far, in this process.
     public var counts: TopicCounts { core.tally.total }
 }

@@ -42,9 +42,7 @@ extension WebSocket {
     public func unsubscribe(from topic: Topic) {
         unsubscribe(topic.core, topic.name)
     }
-}
 
-extension WebSocket {
     /// Makes somebody present in a topic, until `leave(_:)` or the end of the connection.
     ///
     /// ```swift

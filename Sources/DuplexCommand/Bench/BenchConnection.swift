@@ -173,11 +173,9 @@ final class BenchConnection: WebSocketHandler {
             state.sent += 1
         }
     }
-}
 
-// The same from a task, as most programs use a connection.
+    // MARK: The task
 
-extension BenchConnection {
     /// Sends the first messages; here, since the task behind it may get its thread when the run is over.
     func begin(on socket: isolated WebSocket) async {
         do {

@@ -43,9 +43,7 @@ struct CheckReport: CheckFindings {
         lines += CheckLines.certificates(certificates, now: now)
         return lines
     }
-}
 
-extension CheckReport {
     var error: (any Error)? { failure }
 
     func form(now: UnixTime) -> CheckForm {

@@ -268,11 +268,9 @@ public final class DelegatedSocket: Sendable {
             await ended()
         }
     }
-}
 
-// What is known of the connection, and set for it.
+    // MARK: What is known, and set
 
-extension DelegatedSocket {
     /// The states from here on, after the present one; ends after ``State/closed``.
     ///
     /// Any number of tasks may observe; one that falls more than 1,024 states behind loses the oldest.

@@ -445,11 +445,9 @@ public final class DelegatedWebSocket: Sendable {
             call(delegate)
         }
     }
-}
 
-// The receiver of the connection's events.
+    // MARK: The receiver
 
-extension DelegatedWebSocket {
     /// The delegate, which gets all events from here on, on the main queue; kept weakly.
     ///
     /// While there is none, messages that come are dropped.

@@ -123,16 +123,14 @@ struct DatabaseCatalogue: Sendable {
             return file
         }
     }
-}
 
-// What keeps databases from being opened as files.
-//
-// Whoever closes a file takes away all locks that this process has on it (fcntl(2)), also those of SQLite, which a database's
-// whole consistency hangs on (<https://sqlite.org/howtocorrupt.html> section 2.2). So whether a file is a database is seen by
-// what the system says of it, and by SQLite itself, which keeps a file open until its last lock has gone. Names alone would
-// miss some; reading the header would be the fault itself.
+    // MARK: What keeps databases from being opened as files
 
-extension DatabaseCatalogue {
+    // Whoever closes a file takes away all locks that this process has on it (fcntl(2)), also those of SQLite, which a
+    // database's whole consistency hangs on (<https://sqlite.org/howtocorrupt.html> section 2.2). So whether a file is
+    // a database is seen by what the system says of it, and by SQLite itself, which keeps a file open until its last
+    // lock has gone. Names alone would miss some; reading the header would be the fault itself.
+
     /// What SQLite has beside a database; its locks of the write-ahead log are on one of these.
     private static let besides = ["-wal", "-shm", "-journal"]
 

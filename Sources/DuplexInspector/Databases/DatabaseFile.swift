@@ -176,11 +176,9 @@ struct DatabaseFile: Sendable {
         default: Problem(.badRequest, "SQLite says: \(error.message ?? error.description)")
         }
     }
-}
 
-// A copy of the whole.
+    // MARK: Copies
 
-extension DatabaseFile {
     /// How large a database may be that is copied.
     static let copyLimit = ByteCount.mebibytes(512)
     /// How long the copying takes at most.

@@ -182,11 +182,9 @@ struct DatabaseRoom: InspectorRoom {
         note.says("\(wish.database), \(changes) rows: \(wish.sql)")
         return InspectorAnswer.json(text: text)
     }
-}
 
-// Values as a whole, and rows as a file.
+    // MARK: Values
 
-extension DatabaseRoom {
     /// How much of a value is shown; all of it can be downloaded.
     private static let shown = 256 * 1_024
     /// The longest value that is sent.

@@ -177,9 +177,9 @@ enum HARFile {
             )
         }
     }
-}
 
-extension HARFile {
+    // MARK: Reading
+
     /// The most bytes that are read.
     static let largest = ByteCount.mebibytes(32)
 
@@ -238,7 +238,7 @@ extension HARFile {
         return reading
     }
 
-    // MARK: Entries
+    // MARK: What entries say
 
     private static func exchange(_ entry: HARDocument.Entry, _ id: UInt64) -> RecordedExchange {
         let began = entry.startedDateTime.flatMap(HARTime.seconds) ?? 0

@@ -167,11 +167,9 @@ extension HTTPConnection {
     private static var misdirected: Problem {
         Problem(.misdirectedRequest, "This server doesn't answer for that host; see WebServer.allowedHosts.")
     }
-}
 
-// What is done for a request beside answering it: notifying observers, and watching the time.
+    // MARK: Following
 
-extension HTTPConnection {
     /// A request has come whose route is looked at, or has a limit of time.
     @inline(never)
     func follow(_ request: Request, at endpoint: Endpoint) {
@@ -275,11 +273,9 @@ extension HTTPConnection {
         self.present = Present(endpoint: present.endpoint, opening: present.opening)
         cancelHandler()
     }
-}
 
-// From a request for a WebSocket to the WebSocket, or to the answer that there is none.
+    // MARK: WebSockets
 
-extension HTTPConnection {
     /// What of a request for a WebSocket is needed besides; few connections have one at a time.
     final class Opening {
         let endpoint: WebSocketEndpoint

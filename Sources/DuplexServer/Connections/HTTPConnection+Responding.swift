@@ -167,11 +167,9 @@ extension HTTPConnection {
         present?.record?.unanswered()
         cut()
     }
-}
 
-// What a connection has its runner do, and what the runner asks of it.
+    // MARK: The runner
 
-extension HTTPConnection {
     /// Has the connection's task do this next; there is none before the first request that needs one.
     func start(_ work: HandlerRunner.Work) {
         if let runner { return runner.onLoop(services.loop, work) { $0.start($1) } }

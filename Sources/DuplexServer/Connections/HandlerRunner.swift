@@ -109,11 +109,9 @@ actor HandlerRunner {
     private func park(_ parked: ParkedTask) {
         if isBusy && next == nil { stage = .waiting(parked) } else { parked.resume() }
     }
-}
 
-// What a connection's task does: has the app answer, and makes the body of the response where it is still to be made.
+    // MARK: What the task does
 
-extension HandlerRunner {
     /// Has the app decide; what the client sends meanwhile waits, as it does behind every request.
     func ask(
         _ admit: AdmissionDecision,

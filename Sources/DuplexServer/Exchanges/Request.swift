@@ -43,11 +43,9 @@ public struct Request: Sendable {
     public var tls: TLSConnection? { client.tls }
     /// Which process sent it, where it came by a Unix socket; see ``Client/peerCredentials``.
     public var peerCredentials: PeerCredentials? { client.peerCredentials }
-}
 
-// What the fields of a request say, read when it is asked for.
+    // MARK: What the fields say
 
-extension Request {
     /// The names and values of the query, decoded and in their order; empty where there is none.
     ///
     /// - Throws: `HTTPError` with 400 if the query can't be decoded, or has more than 1,000 items.
@@ -83,9 +81,9 @@ extension Request {
 
     /// The parts of the content that the client asks for; `nil` where it asks for all.
     public var ranges: ByteRanges? { ByteRanges(fields) }
-}
 
-extension Request {
+    // MARK: The body as text
+
     /// The body as text, by the charset of its media type; UTF-8 where none is named.
     ///
     /// For the bytes see ``RequestBody/collect(upTo:)``.
@@ -98,9 +96,9 @@ extension Request {
         let charset = try Charset(of: contentType)
         return try charset.decode(try await body.collect(upTo: limit))
     }
-}
 
-extension Request {
+    // MARK: Early hints
+
     /// Sends the client hints of what it will need, while the response is still being made: 103 (RFC 8297).
     ///
     /// ```swift

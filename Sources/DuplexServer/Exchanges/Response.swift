@@ -235,11 +235,9 @@ extension Response {
         }
         return response
     }
-}
 
-// What a response becomes where responses are compressed.
+    // MARK: Compression
 
-extension Response {
     /// Has the body compressed when it is sent, if the client takes that and the response is one to be compressed.
     mutating func compress(for request: Request, by compression: ResponseCompression) {
         let verdict = verdict(for: request, by: compression)

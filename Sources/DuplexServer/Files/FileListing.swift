@@ -124,11 +124,9 @@ package struct FileListing {
         if unlisted > 0 { members.add("unlisted", unlisted) }
         return JSONText.object(members.all).text + "\n"
     }
-}
 
-// The page of a listing: without a script, light or dark as the system is.
+    // MARK: The page
 
-extension FileListing {
     func page(
         _ entries: [Entry],
         _ path: String,

@@ -135,11 +135,9 @@ extension RouteOption {
             .after { request, response in policy.mark(&response, to: request) }
         )
     }
-}
 
-// Requests that a page of another site has a browser make in the name of whoever looks at it.
+    // MARK: Requests of other sites
 
-extension RouteOption {
     /// Refuses requests of other sites' pages that would change something (cross-site request forgery), with 403.
     ///
     /// Browsers say where a request comes from by `Sec-Fetch-Site`, and older ones by `Origin`. GET, HEAD and OPTIONS go

@@ -119,11 +119,9 @@ extension RouteOption {
     private static func unauthorized(_ realm: String) -> Problem {
         Challenges.unauthorized([Challenges.basic(realm: realm)])
     }
-}
 
-// Who makes a request, by the certificate that the client has shown (RFC 8446 section 4.4.2), before its body is asked for.
+    // MARK: By a certificate (RFC 8446 section 4.4.2)
 
-extension RouteOption {
     /// Requires a certificate that the app knows; others get 403.
     ///
     /// ```swift

@@ -115,11 +115,9 @@ public struct RouteOption: Sendable {
             $0.durations.append(DurationSetting("closeTimeout", timeout))
         }
     }
-}
 
-// Middleware: what requests go through on their way to a handler, and responses on their way back.
+    // MARK: Middleware
 
-extension RouteOption {
     /// Runs before the handler, and may answer in its place.
     ///
     /// ```swift

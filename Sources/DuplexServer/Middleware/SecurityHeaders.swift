@@ -96,11 +96,9 @@ extension RouteOption {
         }
         return .all(nonce, marking)
     }
-}
 
-// Sending clients that come in the clear to where they are secured.
+    // MARK: Redirecting to https
 
-extension RouteOption {
     /// Redirects what comes in the clear to the same URL by `https:`, with 308, which keeps the method and the body.
     ///
     /// What has come by TLS goes on. ``SecurityHeaders/transportSecurity`` makes browsers use TLS themselves.

@@ -189,11 +189,9 @@ extension RouteBuilder {
     ) {
         add(RouteDefinition(path: path, options: options, action: .request(method, .made(handler))))
     }
-}
 
-// What answers at a path and everywhere below it.
+    // MARK: Whole paths
 
-extension RouteBuilder {
     /// Answers methods at a path by one handler, which may wait.
     package mutating func answer(
         _ methods: [HTTPRequest.Method],
@@ -228,11 +226,9 @@ extension RouteBuilder {
             add(RouteDefinition(path: below, options: options, action: .request(method, source)))
         }
     }
-}
 
-// What opens WebSockets.
+    // MARK: WebSockets
 
-extension RouteBuilder {
     /// Opens WebSockets, each handled by a task on its connection's loop.
     ///
     /// Returning closes with 1000; throwing closes with 1011 and logs why; being cancelled closes with 1001.

@@ -36,9 +36,7 @@ public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The route and what is wrong with it.
     public var description: String { "\(route): \(message)" }
-}
 
-extension RouteError {
     /// Refuses durations that can't be used; see `DurationSetting`.
     ///
     /// - Throws: ``RouteError`` with ``RouteError/Code/invalidArgument``.

@@ -337,11 +337,9 @@ final class ServerLoop: ConnectionOwner {
         } onCancel: {
         }
     }
-}
 
-// What a loop reports of its connections; all on the loop.
+    // MARK: What is reported
 
-extension ServerLoop {
     var counts: ServerCounts {
         let state = state.value
         return ServerCounts(
@@ -407,11 +405,9 @@ extension ServerLoop {
             }
         }
     }
-}
 
-// How a loop's part of a server ends.
+    // MARK: The end
 
-extension ServerLoop {
     /// Begins to end everything: idle connections at once, requests once they are answered, WebSockets by a closing
     /// handshake, in the batches of ``WebServer/drain``.
     ///

@@ -99,11 +99,9 @@ final class FolderState: Sendable {
 
     /// A unique name that nobody can guess.
     static func randomName() -> String { RandomText.hexadecimal() }
-}
 
-// Small files of the server's own, which are read and replaced as a whole.
+    // MARK: Small files
 
-extension FolderState {
     /// What was written last under that name; `nil` where nothing was.
     ///
     /// - Parameters:
@@ -133,11 +131,9 @@ extension FolderState {
             throw error
         }
     }
-}
 
-// Files that are written on another file system than the shared folder's own, and so beside their places.
+    // MARK: Files on another file system
 
-extension FolderState {
     /// What their names begin with.
     static let prefixBeside = FolderPath.ownName + "-"
     /// How old they are when nobody can be writing them any more.
@@ -155,12 +151,12 @@ extension FolderState {
             do throws(SocketError) { try FolderTree.remove(name, in: folder) } catch { stays(name, error) }
         }
     }
-}
 
-// Folders that are replaced. What replaces one gets its name by an exchange, so that at no time there is none; for a moment the
-// old one has the other name, and it isn't to stay there where the process is killed.
+    // MARK: Folders that are replaced
 
-extension FolderState {
+    // What replaces a folder gets its name by an exchange, so that at no time there is none; for a moment the old one
+    // has the other name, and it isn't to stay there where the process is killed.
+
     private static let leavingPrefix = "leaving-"
     /// A note is two numbers and a path.
     private static let leavingLimit = 64 * 1_024

@@ -187,11 +187,9 @@ extension FolderStore {
         }
         return file
     }
-}
 
-// What changes the names in a shared folder.
+    // MARK: Changing names
 
-extension FolderStore {
     /// The attribute that clients' properties are in: it goes where a file goes.
     static let properties = "user.duplex.properties"
     /// How many numbers are tried for a name.
@@ -437,11 +435,9 @@ extension FolderStore {
         }
         throw SocketError(.system, message: "“\(target.name)” is changed all the time.", errno: EAGAIN)
     }
-}
 
-// What goes for good: at once out of sight, then from the disk.
+    // MARK: Removing for good
 
-extension FolderStore {
     /// Removes something with all that is in it; what can't be removed is in its place then, and is an error.
     func delete(_ path: FolderPath) throws(FolderError) {
         let source = try source(path).place

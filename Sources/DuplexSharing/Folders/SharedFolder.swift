@@ -221,11 +221,7 @@ public final class SharedFolder: Sendable {
     private func changed(_ path: FolderPath) {
         for observer in observers.withLock({ Array($0.all.values) }) { observer(path) }
     }
-}
 
-// What is done in a shared folder.
-
-extension SharedFolder {
     // MARK: Looking
 
     /// What is at a path.
@@ -460,11 +456,9 @@ extension SharedFolder {
             try FolderTrash(store: store).empty(before: UnixTime(seconds: .max))
         }
     }
-}
 
-// A search for names.
+    // MARK: Searching
 
-extension SharedFolder {
     /// Something that a search has found.
     package struct Match: Sendable {
         package let path: FolderPath

@@ -77,11 +77,9 @@ final class UploaderHandler: Sendable {
         }
         return visitor
     }
-}
 
-// What is looked at, read and found.
+    // MARK: Looking
 
-extension UploaderHandler {
     /// What is in a folder.
     func list(_ request: Request) async throws -> Response {
         try await answer {
@@ -204,11 +202,9 @@ extension UploaderHandler {
         let name = paths.count == 1 ? paths[0].name : paths[0].parent.name
         return "\(name.isEmpty ? "files" : name).zip"
     }
-}
 
-// What changes the folder. What is refused is refused before anything is done, as far as that can be known.
+    // MARK: Changing
 
-extension UploaderHandler {
     private struct NewFolder: Decodable {
         var path: String
     }
@@ -383,11 +379,9 @@ extension UploaderHandler {
             return try UploaderAnswer.json([String: String]())
         }
     }
-}
 
-// Files of a form, as curl and plain pages send them.
+    // MARK: Forms
 
-extension UploaderHandler {
     /// How long the texts of the form may be.
     private static let textSize = ByteCount.kibibytes(64)
 
@@ -425,11 +419,9 @@ extension UploaderHandler {
         for try await piece in part { try await upload.write(piece) }
         return try await upload.finish()
     }
-}
 
-// Events of changes.
+    // MARK: Events
 
-extension UploaderHandler {
     /// Changes of a folder within so long are one event, but for the first.
     static let pause = Duration.milliseconds(200)
 

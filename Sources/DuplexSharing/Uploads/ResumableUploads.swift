@@ -187,11 +187,9 @@ final class ResumableUploads: Sendable {
             path.split(separator: "/").map { PercentEncoding.segment(String($0)) }.joined(separator: "/")
         }
     }
-}
 
-// New uploads.
+    // MARK: New uploads
 
-extension ResumableUploads {
     /// Begins an upload, or makes one of others.
     func create(_ request: Request) async throws -> Response {
         let creation = try UploadCreation(request.fields, bodyLength: request.body.length, maximum: maximum)
@@ -337,11 +335,9 @@ extension ResumableUploads {
         }
         return id
     }
-}
 
-// Bytes of uploads.
+    // MARK: Bytes
 
-extension ResumableUploads {
     /// Appends what comes with a request.
     ///
     /// What came before a client was cut off is kept, unless it can't be checked any more: that is so with a checksum.

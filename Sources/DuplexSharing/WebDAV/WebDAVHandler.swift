@@ -198,11 +198,7 @@ final class WebDAVHandler: Sendable {
             }
         )
     }
-}
 
-// Files and folders: read, written, made, deleted.
-
-extension WebDAVHandler {
     // MARK: Reading
 
     /// GET and HEAD: the file, or what is in the folder.
@@ -328,11 +324,9 @@ extension WebDAVHandler {
             return Response(status: .noContent)
         }
     }
-}
 
-// COPY and MOVE (RFC 4918 sections 9.8 and 9.9).
+    // MARK: COPY and MOVE (RFC 4918 sections 9.8 and 9.9)
 
-extension WebDAVHandler {
     /// Copies or moves what the request leads to; as a whole, or everything stays as it was.
     func transfer(_ request: WebDAVRequest, isMove: Bool) async throws -> Response {
         let depth = try WebDAVDepth(request.fields, absent: .infinity)

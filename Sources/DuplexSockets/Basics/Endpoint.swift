@@ -83,9 +83,9 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         case .unix(let path): "unix:\(path)"
         }
     }
-}
 
-extension Endpoint {
+    // MARK: Reading
+
     /// Reads a URL: `tcp://host:port`, `tls://host:port`, `unix:/path`.
     ///
     /// - A host is a name, an IPv4 address, or an IPv6 address in brackets, there with a zone where it needs one:

@@ -227,11 +227,9 @@ extension SocketAddress {
     static func ip(_ bytes: [UInt8], port: Int, scope: UInt32 = 0) -> SocketAddress {
         SocketAddress(bytes: bytes, port: port, scope: scope)
     }
-}
 
-// MARK: The system's form
+    // MARK: The system's form
 
-extension SocketAddress {
     /// Where the path lies in the system's form.
     private static var pathOffset: Int { MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 2 }
 
@@ -354,11 +352,9 @@ extension SocketAddress {
         }
         return code == 0 ? SocketAddress(storage, length: length) : nil
     }
-}
 
-// Addresses as other code of the system has them: the bytes of a `sockaddr`.
+    // MARK: The bytes of a sockaddr
 
-extension SocketAddress {
     /// Takes an address from the bytes of a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`, as system calls give them.
     ///
     /// - Parameter bytes: the whole structure, or a Unix socket's as long as its length says; what follows is ignored.

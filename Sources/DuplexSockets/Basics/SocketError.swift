@@ -94,9 +94,7 @@ public struct SocketError: Error, Sendable {
         self.errno = errno
         self.causes = causes
     }
-}
 
-extension SocketError {
     /// What an argument that is out of range is answered by.
     package static func invalidArgument(_ message: String) -> SocketError {
         SocketError(.invalidArgument, message: message)

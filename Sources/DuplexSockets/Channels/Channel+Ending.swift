@@ -110,11 +110,9 @@ extension Channel {
         close()
         if let completion { completion(.failure(error)) } else { handler?.failed(error) }
     }
-}
 
-// What the system says of the peer.
+    // MARK: The peer
 
-extension Channel {
     /// Which process is at the other end of a Unix socket; `nil` for any other carrier, and once the channel is closed.
     package var peerCredentials: PeerCredentials? {
         descriptor < 0 ? nil : PeerCredentials(of: descriptor)

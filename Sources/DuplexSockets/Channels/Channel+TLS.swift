@@ -351,12 +351,12 @@ extension Channel {
             planFlush()
         }
     }
-}
 
-// TLS with a server through a proxy that is itself reached by TLS: the records of the inner layer are the plaintext of the
-// outer one. The inner layer has a memory of its own, since one is lent while the other is used.
+    // MARK: TLS within TLS
 
-extension Channel {
+    // With a server through a proxy that is itself reached by TLS: the records of the inner layer are the plaintext of
+    // the outer one. The inner layer has a memory of its own, since one is lent while the other is used.
+
     /// Puts a layer within the one that there is, whose handshake is done; see ``prepareTLS(_:serverName:timeout:loop:completion:)``.
     func prepareInner(
         _ outer: TLSLayer,
@@ -421,11 +421,9 @@ extension Channel {
         outer.sendEnd()
         outer.memory.drain { transmit($0, tls) }
     }
-}
 
-// Clients that don't speak TLS, at a listener that does: they get an answer in their own protocol.
+    // MARK: Clients without TLS
 
-extension Channel {
     /// The most bytes that are held undecided.
     private static let longestStart = 64
 

@@ -452,11 +452,9 @@ extension Channel {
         if interest != nil { carrier.unwatch(core) }
         interest = nil
     }
-}
 
-// Several pieces that are written as one.
+    // MARK: Several pieces as one
 
-extension Channel {
     /// The time of its loop; see ``LoopCore/now``.
     package var now: Instant { core.now }
 

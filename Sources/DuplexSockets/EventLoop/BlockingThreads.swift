@@ -208,11 +208,9 @@ package final class BlockingThreads: Sendable {
             return next
         }
     }
-}
 
-// The threads that wait for disks.
+    // MARK: The threads that wait for disks
 
-extension BlockingThreads {
     /// Four at most, for all files of the process.
     ///
     /// The threads of Swift's tasks are as many as there are cores: a disk that is slow would take them away from everybody.

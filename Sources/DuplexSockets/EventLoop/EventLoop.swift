@@ -263,9 +263,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             preconditionFailure("No thread for work that came after an event loop had stopped: \(error)")
         }
     }
-}
 
-extension EventLoop {
+    // MARK: Values of the loop
+
     /// Makes something on the loop, and hands it over to a caller elsewhere.
     ///
     /// Under a lock rather than by the continuation alone: what is made has constants that the caller reads without a hop, and

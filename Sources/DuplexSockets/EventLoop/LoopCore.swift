@@ -272,12 +272,12 @@ package final class LoopCore {
     }
 
     package func closePoller() { poller.close() }
-}
 
-// One turn. Each kind of work has its share of it: what takes longer goes on in the next turn, in its order, so that nobody
-// waits for what very many others have to do.
+    // MARK: One turn
 
-extension LoopCore {
+    // Each kind of work has its share of it: what takes longer goes on in the next turn, in its order, so that nobody
+    // waits for what very many others have to do.
+
     private static let roundsPerTurn = 8
 
     /// The first half of a turn: waits, then handles everything that is readable or due.
@@ -466,11 +466,9 @@ extension LoopCore {
         }
         return .until(min(next, Instant(nanoseconds: memoryReturn)))
     }
-}
 
-// Steps that take long.
+    // MARK: Steps that take long
 
-extension LoopCore {
     /// Has the steps of this loop measured, and `observer`, which is kept, hear of those that take that long or longer.
     package func observeSteps(_ observer: any StepObserver, threshold: Duration) {
         steps.add(observer, threshold: threshold)

@@ -67,11 +67,9 @@ package final class OpenedFile: Sendable {
     package func part(_ range: Range<UInt64>) -> FilePart {
         FilePart(file: file, offset: range.lowerBound, count: UInt64(range.count))
     }
-}
 
-// Extended attributes (xattr(7)): what a file system keeps with a file or folder beside its content.
+    // MARK: Extended attributes
 
-extension OpenedFile {
     /// The most bytes of a value that are read; file systems have lower bounds of their own.
     private static let bound = 64 * 1_024
 

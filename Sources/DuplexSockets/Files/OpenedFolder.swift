@@ -214,11 +214,11 @@ package final class OpenedFolder: Sendable {
         if result != 0 { throw Self.fault("the file system", "can't be looked at", errno) }
         return (total, free)
     }
-}
 
-// The names in a folder. Clients can't say those that aren't UTF-8; whoever goes through a folder has them as bytes.
+    // MARK: Names
 
-extension OpenedFolder {
+    // Clients can't say those that aren't UTF-8; whoever goes through a folder has them as bytes.
+
     /// The names in a folder that are UTF-8, in no order, without `.` and `..`; blocks for as long as the disk takes.
     ///
     /// - Parameter limit: how many are read at most.

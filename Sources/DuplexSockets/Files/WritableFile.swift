@@ -70,11 +70,9 @@ package final class WritableFile: Sendable {
         let result = SystemCall.setPermissions.make(on: descriptor) { fchmod(descriptor, mode_t(permissions)) }
         if result != 0 { throw Self.fault("given its permissions", errno) }
     }
-}
 
-// Files that somebody goes on with.
+    // MARK: Going on
 
-extension WritableFile {
     /// Goes on behind what there is: what is written from here on is appended.
     ///
     /// - Returns: how much there is.

@@ -211,11 +211,9 @@ extension SocketOptions {
         let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         return isTooLong ? .max : Int32(clamping: whole.addingReportingOverflow(part).partialValue)
     }
-}
 
-// MARK: Asking
+    // MARK: Asking
 
-extension SocketOptions {
     /// What the system says of a socket; `nil` for what its kind doesn't have, and for what can't be read.
     ///
     /// - Throws: ``SocketError`` with ``SocketError/Code/system`` when the descriptor isn't a socket's.

@@ -250,11 +250,9 @@ package enum SystemCalls {
         }
         return code == 0 ? value : errno
     }
-}
 
-// write(2), for files and standard streams, and unlink(2).
+    // MARK: Files and standard streams
 
-extension SystemCalls {
     /// Writes all bytes of a range, for as long as that takes.
     ///
     /// - Parameters:
@@ -300,9 +298,9 @@ extension SystemCalls {
         _ = SystemCall.unlink.make { unsafe Darwin.unlink(path) }
         #endif
     }
-}
 
-extension SystemCalls {
+    // MARK: What is in front of a receive
+
     /// What lies in front of a receive.
     enum PeekResult: Equatable {
         /// One byte at least.

@@ -107,11 +107,9 @@ package struct SystemOption: Sendable {
     private func unreadable(_ code: Int32) -> SocketError {
         SocketError(.system, message: "\(name) could not be read.", errno: code)
     }
-}
 
-// MARK: The options
+    // MARK: The options
 
-extension SystemOption {
     private static let tcp = Int32(IPPROTO_TCP)
     private static let ipv4 = Int32(IPPROTO_IP)
     private static let ipv6 = Int32(IPPROTO_IPV6)

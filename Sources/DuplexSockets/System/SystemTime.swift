@@ -16,9 +16,7 @@ extension Instant {
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
-}
 
-extension Instant {
     /// Reads the same clock as it stood at the system's last tick, up to 4 ms ago: cheap enough to be asked all the time.
     package static func coarse() -> Instant {
         #if canImport(Glibc)

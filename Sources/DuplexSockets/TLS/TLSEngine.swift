@@ -308,11 +308,9 @@ internal import CDuplexOpenSSL
         _ = unsafe SSL_shutdown(ssl)
         OpenSSLErrors.clear()
     }
-}
 
-// MARK: What OpenSSL asks
+    // MARK: What OpenSSL asks
 
-extension TLSEngine {
     static func of(_ ssl: OpaquePointer?) -> TLSEngine? {
         guard let ssl = unsafe ssl, let data = unsafe SSL_get_ex_data(ssl, 0) else { return nil }
         return unsafe Unmanaged<TLSEngine>.fromOpaque(data).takeUnretainedValue()

@@ -87,9 +87,7 @@ public struct TLSIdentity: Sendable {
         let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
         return unsafe X509_check_host(own.pointer, name, name.utf8.count, flags, nil) == 1
     }
-}
 
-extension TLSIdentity {
     /// Makes a key pair on P-256 and a certificate that is signed by itself, for development and for devices that know each
     /// other by pins.
     ///

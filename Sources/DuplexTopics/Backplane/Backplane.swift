@@ -149,9 +149,7 @@ public struct BackplaneHistory: Sendable, Hashable {
         self.position = position
         self.messages = messages
     }
-}
 
-extension BackplaneHistory {
     /// Whether its numbers are some that can be counted on from.
     var isSound: Bool {
         position.offset < .max && messages.allSatisfy { (1..<UInt64.max).contains($0.position?.offset ?? 0) }

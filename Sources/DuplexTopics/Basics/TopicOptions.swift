@@ -122,9 +122,7 @@ public struct TopicOptions: Sendable {
         try TopicError.check([DurationSetting("time", history.time)])
         histories.append((pattern, history))
     }
-}
 
-extension TopicOptions {
     /// The durations that are set here; those of histories were checked by ``keep(_:_:)``.
     var durations: [DurationSetting] {
         [

@@ -36,11 +36,9 @@ struct RedisScript: Sendable {
 
     /// The command that makes it known to a server.
     var loading: RedisCommand { RedisCommand("SCRIPT", "LOAD", .text(text)) }
-}
 
-// MARK: What is kept of a topic
+    // MARK: What is kept of a topic
 
-extension RedisScript {
     /// The time, and a new beginning of what is kept of a topic: `renew` gives it an epoch of its own.
     private static let beginning = """
         local call = redis.call
@@ -165,11 +163,9 @@ extension RedisScript {
             return {epoch, last, frames}
             """
     )
-}
 
-// Who is present in a topic, by which nodes, and until when these are believed to live.
+    // MARK: Presence
 
-extension RedisScript {
     /// What all of them begin with.
     ///
     /// The keys: the hash of members with their infos; the hash of how many nodes each is present by; the sorted set of what is

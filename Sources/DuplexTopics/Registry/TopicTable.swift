@@ -382,11 +382,9 @@ struct TopicTable: Sendable {
             generation += 1
         }
     }
-}
 
-// What is kept of topics, and how subscribers catch up by it.
+    // MARK: Histories
 
-extension TopicTable {
     /// Adds a message to the history of its topic, which makes room for it by its own oldest ones.
     mutating func keep(_ entry: TopicEntry, _ slot: Int32, _ now: Instant) {
         change(slot) { $0.append(entry, at: now) }

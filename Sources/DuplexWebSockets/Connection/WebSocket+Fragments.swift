@@ -214,11 +214,9 @@ extension WebSocket {
             closeReport: session.report
         )
     }
-}
 
-// Messages of any length in bounded memory.
+    // MARK: Messages of any length
 
-extension WebSocket {
     /// The messages as they arrive, each in pieces, whatever its length.
     ///
     /// See ``fragments(limit:)``; without a limit.

@@ -60,9 +60,7 @@ extension WebSocket {
             AsyncIterator(socket: socket)
         }
     }
-}
 
-extension WebSocket {
     /// The next message; `nil` once the connection has ended in order.
     ///
     /// Part of the function that calls it, with its wait: a call costs a hop back to the caller's executor, which asks the

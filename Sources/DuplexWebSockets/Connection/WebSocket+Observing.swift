@@ -62,11 +62,9 @@ extension WebSocket {
         let core = channel.core
         record?.metersTimer = core.schedule(self, at: core.now.advanced(by: meters.interval))
     }
-}
 
-// Whoever looks at a connection for a while.
+    // MARK: Looking on
 
-extension WebSocket {
     /// Where a client's connection leads, without a query; nil for a server's.
     package var url: String? { record?.observation.url }
 
@@ -87,11 +85,9 @@ extension WebSocket {
 
     /// Has that one see no more frames.
     package func endLooking(_ tap: LoopBound<SessionTap>) { session.remove(tap.value) }
-}
 
-// What is logged of a connection: its opening and its end, and nothing for each message.
+    // MARK: Logging
 
-extension WebSocket {
     /// Logs at `debug` that the connection is open, and its peer.
     package func logOpening(to logger: Logger) {
         logger.debug("a WebSocket is open", metadata: openingMetadata)
@@ -147,9 +143,9 @@ extension WebSocket {
             "out": "\(counts.messagesSent) messages, \(counts.bytesSent) bytes",
         ]
     }
-}
 
-extension WebSocket {
+    // MARK: The timeline
+
     /// What has happened to the connection so far, and when.
     public var timeline: WebSocketTimeline {
         let handshake = record?.observation.handshake
@@ -172,11 +168,9 @@ extension WebSocket {
             bytesSent: counts.bytesSent
         )
     }
-}
 
-// How long pings and their pongs take.
+    // MARK: Latency
 
-extension WebSocket {
     /// What the round trips of pings have shown so far: those of the keepalive and those of ``ping(timeout:)``.
     public var latency: Latency { session.latency }
 
@@ -210,9 +204,9 @@ extension WebSocket {
         latencyWatchers = [:]
         for watcher in watchers { watcher.finish() }
     }
-}
 
-extension WebSocket {
+    // MARK: The peer
+
     /// What TLS came to: the version, the cipher, the certificates of the peer; `nil` without TLS, and once the connection is
     /// closed.
     ///
@@ -225,9 +219,7 @@ extension WebSocket {
     /// checked as `TLSServerOptions.clientCertificates` says before anything is received. Empty without TLS, and once the
     /// connection is closed.
     public var peerCertificates: [TLSCertificate] { tls?.peerCertificates ?? [] }
-}
 
-extension WebSocket {
     /// Which process is at the other end of a Unix socket: its number, user and group.
     ///
     /// `nil` for other connections, for one in memory, and once the connection is closed. Behind a proxy it is the proxy's

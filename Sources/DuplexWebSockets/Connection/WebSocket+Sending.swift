@@ -268,11 +268,9 @@ extension WebSocket {
         channel.core.cancel(ping.timer)
         ping.waiter.resume(with: result)
     }
-}
 
-// Messages that permessage-deflate makes shorter (RFC 7692).
+    // MARK: Compressed messages
 
-extension WebSocket {
     /// What the handshake has agreed on for compression; `nil` if messages aren't compressed.
     public var compression: DeflateAgreement? { session.compression?.agreement }
 

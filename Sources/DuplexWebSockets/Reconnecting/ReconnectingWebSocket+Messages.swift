@@ -331,9 +331,9 @@ extension ReconnectingWebSocket {
         /// Begins to iterate.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
     }
-}
 
-extension ReconnectingWebSocket {
+    // MARK: Pings
+
     /// Sends a ping on the connection that is open and waits for its pong (RFC 6455 section 5.5.2).
     ///
     /// It neither begins an attempt nor waits for one, and it isn't sent again on the next connection.

@@ -43,9 +43,7 @@ extension RawSpan {
 
     /// Has the highest bit of the first byte that is 0.
     private func zeros(_ word: UInt64) -> UInt64 { (word &- 0x0101_0101_0101_0101) & ~word }
-}
 
-extension RawSpan {
     /// Whether both have the same bytes.
     func hasSameBytes(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }

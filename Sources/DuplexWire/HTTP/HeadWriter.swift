@@ -44,9 +44,7 @@ extension ResponseHead {
         HeadWriter.append(fields, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
     }
-}
 
-extension ResponseHead {
     /// Appends the first line of a response in HTTP/1.1.
     static func appendStatusLine(_ status: HTTPResponse.Status, to bytes: inout [UInt8]) {
         if status.code == 200 && status.reasonPhrase == "OK" {

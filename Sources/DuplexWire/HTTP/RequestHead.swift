@@ -118,9 +118,7 @@ extension RequestHead {
 
     /// Whether both are for the same host, as it was sent; false where that isn't known without parsing.
     package func hasHost(of other: RequestHead) -> Bool { content.hasHost(of: other.content) }
-}
 
-extension RequestHead {
     /// Makes a head from its parts and checks it as one that was received.
     ///
     /// - Parameters:

@@ -13,9 +13,7 @@ public enum OriginPolicy: Sendable, Hashable {
     case any
     /// Pages from these origins, such as `https://example.com`, and no others. Requests without Origin are let in.
     case allowed([String])
-}
 
-extension OriginPolicy {
     /// Whether a request with that Origin, if it has one, is let in.
     ///
     /// - Parameters:

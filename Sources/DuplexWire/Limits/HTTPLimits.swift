@@ -58,9 +58,7 @@ public struct HTTPLimits: Sendable, Hashable {
         copy.headTime = headTime
         return copy
     }
-}
 
-extension HTTPLimits {
     /// The durations that are set here.
     package var durations: [DurationSetting] { [DurationSetting("headTime", headTime)] }
 }

@@ -112,9 +112,7 @@ public struct MessageLimits: Sendable, Hashable {
         copy.byteRate = byteRate
         return copy
     }
-}
 
-extension MessageLimits {
     /// The durations that are set here.
     package var durations: [DurationSetting] { [DurationSetting("messageTime", optional: messageTime)] }
 }

@@ -270,11 +270,11 @@ extension Session {
         isMidMessage = false
         liveness.stop()
     }
-}
 
-// An end that is known before all that came in front of it has been parsed, as the app takes its time with it.
+    // MARK: Looking for the end
 
-extension Session {
+    // An end that is known before all that came in front of it has been parsed, as the app takes its time with it.
+
     /// Begins to look for the peer's close frame in what comes next and isn't to be parsed yet; `nil` within a frame.
     package func searchClose() -> CloseSearch? {
         isMidFrame || headers.isMidHeader || isDeaf ? nil : CloseSearch(isMasked: role == .server)

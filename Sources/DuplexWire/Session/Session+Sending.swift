@@ -189,11 +189,9 @@ extension Session {
         compression?.deflater?.stop()
         if !endIsAhead { stopListening() }
     }
-}
 
-// A message of any length, sent in pieces (RFC 6455 section 5.4).
+    // MARK: Messages in pieces (RFC 6455 section 5.4)
 
-extension Session {
     /// Begins a message whose payload comes in pieces: each becomes a frame, by ``writePiece(_:isLast:_:)``.
     ///
     /// Until its last piece no other message may be sent; control frames may. Nothing goes out yet.

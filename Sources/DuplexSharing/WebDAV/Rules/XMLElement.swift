@@ -101,9 +101,7 @@ struct XMLName: Sendable, Hashable, CustomStringConvertible {
         hasher.combine(local)
         hasher.combine(namespace)
     }
-}
 
-extension XMLName {
     /// The namespace of WebDAV (RFC 4918 section 21.1).
     static let davNamespace = "DAV:"
 

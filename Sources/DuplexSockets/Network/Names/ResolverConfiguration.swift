@@ -70,11 +70,9 @@ public struct ResolverConfiguration: Sendable, Hashable {
         }
         if servers.isEmpty { self.servers = [SocketAddress(bytes: [127, 0, 0, 1], port: Self.port)] }
     }
-}
 
-// MARK: resolv.conf(5)
+    // MARK: resolv.conf(5)
 
-extension ResolverConfiguration {
     /// As the system's own resolver does: more servers aren't asked.
     private static let serverLimit = 3
     private static let domainLimit = 16
@@ -122,11 +120,9 @@ extension ResolverConfiguration {
         default: break
         }
     }
-}
 
-// MARK: Search domains
+    // MARK: Search domains
 
-extension ResolverConfiguration {
     /// The complete names that a host may mean, in the order in which they are tried.
     ///
     /// A name that ends in a dot is complete. Where a domain makes a name too long, that name is left out.

@@ -144,9 +144,7 @@ public struct ConnectOptions: Sendable {
             address.path != nil || contains(address.isIPv6 ? .ipv6 : .ipv4)
         }
     }
-}
 
-extension ConnectOptions {
     /// RFC 8305 section 8: the least delay between attempts.
     static let leastAttemptDelay = Duration.milliseconds(10)
 

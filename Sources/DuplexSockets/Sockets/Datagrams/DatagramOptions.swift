@@ -43,11 +43,9 @@ public struct DatagramOptions: Sendable, Hashable {
 
     /// Makes a value that sets nothing.
     public init() {}
-}
 
-// MARK: Setting and asking
+    // MARK: Setting and asking
 
-extension DatagramOptions {
     /// Sets what isn't `nil`, and is the system's.
     ///
     /// - Parameters:

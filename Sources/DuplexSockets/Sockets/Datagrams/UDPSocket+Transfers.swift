@@ -183,9 +183,9 @@ extension UDPSocket {
             AsyncIterator(socket: socket)
         }
     }
-}
 
-extension UDPSocket {
+    // MARK: Sending
+
     /// Sends a datagram to the peer of a connected socket.
     ///
     /// See ``send(_:timeout:)-(Datagram,_)``.

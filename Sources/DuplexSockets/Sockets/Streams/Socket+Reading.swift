@@ -329,9 +329,9 @@ extension Socket {
         endRead(at: index, .failure(error))
         serveReaders()
     }
-}
 
-extension Socket {
+    // MARK: Lines and bytes
+
     /// The lines of text that arrive, without their ends, of at most 64 KiB each; see
     /// ``readLine(limit:timeout:extend:)``.
     ///
@@ -399,11 +399,9 @@ extension Socket {
             AsyncIterator(socket: socket)
         }
     }
-}
 
-// Large pieces, without the copy that small ones are cheaper with.
+    // MARK: Large pieces
 
-extension Socket {
     /// From this size on a piece is received where its reader gets it.
     ///
     /// Smaller ones go through the loop's buffer: an array has to be as large as what might come.

@@ -220,11 +220,9 @@ extension Socket {
         hasFinishedWriting = true
         if transfers.isEmpty { channel.value.finishWriting() }
     }
-}
 
-// From files and long writes to the channel: one after the other, each piece when the one before has gone.
+    // MARK: Files and long writes
 
-extension Socket {
     /// Writes a part of a file, after what was written before and in front of what is written after.
     ///
     /// The system moves the bytes from the file to the connection by itself (sendfile(2)) where it can. What isn't in

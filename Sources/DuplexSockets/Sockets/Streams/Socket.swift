@@ -259,9 +259,9 @@ extension Socket {
     ) async throws -> Socket {
         try await connect(to: endpoint, options: ConnectOptions(timeout: timeout), on: group)
     }
-}
 
-extension Socket {
+    // MARK: Adopting
+
     /// Takes over a stream socket that was connected elsewhere: by another library, by the parent process, by
     /// socketpair(2).
     ///
@@ -287,11 +287,9 @@ extension Socket {
             Socket(loop: loop, channel: LoopBound(Channel(descriptor: descriptor, core: core), on: loop.thread))
         }
     }
-}
 
-// The task of a listener's handler, whose waits are the cheapest.
+    // MARK: The handler's task
 
-extension Socket {
     /// The identity of the reads of the handler's own task: they are cancelled together, so none needs one of its own.
     static let handlerRead: UInt64 = 0
 
@@ -315,11 +313,9 @@ extension Socket {
         }
         serveReaders()
     }
-}
 
-// TLS in the middle of a stream.
+    // MARK: TLS
 
-extension Socket {
     /// What TLS has agreed on; `nil` while the connection isn't secured.
     public var tls: TLSConnection? { channel.value.tlsConnection }
 
@@ -420,9 +416,9 @@ extension Socket {
         endRead(at: index, .failure(CancellationError()))
         reset()
     }
-}
 
-extension Socket {
+    // MARK: Options
+
     /// Sets options of the connection; those that are `nil` stay as they are.
     ///
     /// - Parameter options: what to set. ``SocketOptions/fastOpen`` comes too late here.
@@ -463,9 +459,9 @@ extension Socket {
         }
         return descriptor
     }
-}
 
-extension Socket {
+    // MARK: The peer
+
     /// Which process is at the other end of a Unix socket: its number, user and group.
     ///
     /// `nil` for other sockets, for a connection in memory, and once the socket is closed. A system call each time.
@@ -474,9 +470,7 @@ extension Socket {
     /// guard socket.peerCredentials?.userID == getuid() else { return socket.reset() }
     /// ```
     public var peerCredentials: PeerCredentials? { channel.value.peerCredentials }
-}
 
-extension Socket {
     /// The proxy's header for a connection that it forwards; `nil` where no header is expected (``ProxyProtocol/off``).
     ///
     /// ``remoteAddress`` is the client's then, if the proxy sent it, and otherwise the proxy's.
@@ -485,11 +479,9 @@ extension Socket {
     /// The address of the proxy that the connection comes through; `nil` where no header is expected, and for a Unix socket
     /// without a name.
     public nonisolated var proxyAddress: SocketAddress? { proxy?.address }
-}
 
-// Closing once what was begun is done.
+    // MARK: Closing when done
 
-extension Socket {
     /// What is waited for before the socket closes.
     struct ClosingCondition {
         var reads = false

@@ -13,9 +13,7 @@ public enum BodyFraming: Sendable, Hashable {
     case chunked
     /// The body of a response ends where the connection does.
     case untilClose
-}
 
-extension BodyFraming {
     /// The framing of a request's body (RFC 9112 section 6.3).
     ///
     /// - Throws: What makes the length doubtful. Two recipients that read it differently can be made to see two

@@ -3,7 +3,8 @@
 
 package import HTTPTypes
 
-// The fields of resumable uploads; here, since `CORSPolicy` of the server names them, too (https://tus.io/protocols/resumable-upload).
+// Here, since `CORSPolicy` of the server names them, too: the fields of resumable uploads
+// (<https://tus.io/protocols/resumable-upload>), and the fields and methods of WebDAV.
 
 extension HTTPField.Name {
     package static let tusResumable = token("Tus-Resumable")
@@ -37,11 +38,7 @@ extension HTTPField.Name {
         guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
         return name
     }
-}
 
-// The fields and methods of WebDAV; here, since `CORSPolicy` of the server names them, too.
-
-extension HTTPField.Name {
     /// How far down a request reaches (RFC 4918 section 10.2).
     package static let depth = token("Depth")
     /// What a server knows of WebDAV (RFC 4918 section 10.1).

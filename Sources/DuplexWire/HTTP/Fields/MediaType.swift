@@ -78,9 +78,9 @@ public struct MediaType: RawRepresentable, Sendable, Hashable, ExpressibleByStri
         guard scanner.isAtEnd || scanner.isAt(";") || scanner.isAt(",") else { return nil }
         return Grammar.lowercased("\(type)/\(subtype)")
     }
-}
 
-extension MediaType {
+    // MARK: Known types
+
     /// `text/plain` in UTF-8.
     public static let plainText = Self(rawValue: "text/plain; charset=utf-8")
     /// `text/html` in UTF-8.
@@ -105,11 +105,9 @@ extension MediaType {
     public static let urlEncodedForm = Self(rawValue: "application/x-www-form-urlencoded")
     /// `image/svg+xml`.
     public static let svg = Self(rawValue: "image/svg+xml")
-}
 
-// The media types of files, by the ends of their names.
+    // MARK: The types of files
 
-extension MediaType {
     /// The type of a file of that name; bytes of any kind where the end of the name isn't known.
     ///
     /// Text is taken for UTF-8.
