@@ -3,7 +3,7 @@
 
 import CDuplexZlib
 
-// With CRC32.swift what says `unsafe` in this module: zlib is called with memory that is lent for the length of a call.
+// What says `unsafe` here: zlib is called with memory that is lent for the length of a call.
 
 /// One of zlib's streams in one direction, with its memory.
 @safe final class ZlibStream {

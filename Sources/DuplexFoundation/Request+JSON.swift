@@ -69,7 +69,7 @@ extension Response {
     }
 }
 
-// Routes whose handlers return values. An overload that is picked last: a text stays a text, and a response what it is.
+// MARK: Routes whose handlers return values
 
 extension RouteBuilder {
     /// Answers GET with a value in JSON, from a synchronous handler; see `get` of `DuplexServer`.
@@ -79,7 +79,7 @@ extension RouteBuilder {
     /// ```
     ///
     /// Sent with the status 200 as `application/json`; `nil` becomes `null`. For other statuses, fields and encoders return
-    /// `Response(json:)`.
+    /// `Response(json:)`. Of all overloads this is picked last: a text stays a text, and a response what it is.
     ///
     /// - Parameters:
     ///   - path: as in `get`.

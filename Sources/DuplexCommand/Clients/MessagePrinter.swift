@@ -48,7 +48,9 @@ struct MessagePrinter: Sendable {
     }
 }
 
-// What `duplex connect --json` prints, one object on each line. Members that don't apply are left out.
+// MARK: JSON
+
+// One object on each line. Members that don't apply are left out.
 
 /// The connection is open.
 struct OpeningForm: Encodable {

@@ -4,7 +4,7 @@
 public import DuplexSockets
 import Synchronization
 
-// What is asked for.
+// Reads, writes and the end, as they are asked for; long ones are served piece by piece.
 
 extension DelegatedSocket {
     /// Asks for what there is, and waits only while there is nothing.

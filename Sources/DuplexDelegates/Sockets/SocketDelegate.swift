@@ -83,7 +83,7 @@ extension SocketDelegate {
     public func socket(_ socket: DelegatedSocket, didDisconnectWith error: SocketError?) {}
 }
 
-// What delegates get.
+// MARK: What delegates get
 
 extension SocketError {
     /// The error itself; for a task that was cancelled, that this side has closed.

@@ -92,7 +92,7 @@ extension WebSocketDelegate {
     public func webSocket(_ socket: DelegatedWebSocket, didFailWith error: WebSocketError) {}
 }
 
-// Why a delegated connection doesn't take what it is given.
+// MARK: What is refused
 
 extension WebSocketError {
     static func queueFull(_ waiting: Int, _ bytes: Int, _ limit: ByteCount) -> WebSocketError {

@@ -7,7 +7,7 @@ import DuplexWire
 import HTTPTypes
 import Logging
 
-// From a request to the one who answers it.
+// From a request to the one who answers it, be it a handler or a WebSocket.
 
 extension HTTPConnection {
     func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) {

@@ -7,7 +7,7 @@ import DuplexWire
 import HTTPTypes
 import Logging
 
-// From a response to the channel.
+// From a response to the channel, and what a connection, its runner and its exchange ask of each other.
 
 extension HTTPConnection {
     /// Bodies from this size on are sent from where they lie.

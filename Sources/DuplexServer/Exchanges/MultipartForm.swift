@@ -181,7 +181,7 @@ final class MultipartReader {
     }
 }
 
-// Forms: what a browser sends of a page's fields and files.
+// MARK: Forms of requests
 
 extension Request {
     /// The fields of a form that was sent as names and values (`application/x-www-form-urlencoded`).

@@ -184,10 +184,8 @@ public struct DigestOptions: Sendable {
     }
 }
 
-// Who makes a request, by Digest (RFC 7616), before its body is asked for.
-
 extension RouteOption {
-    /// Requires the password of an account, by Digest, which doesn't send it; others get 401.
+    /// Requires the password of an account, by Digest (RFC 7616), which doesn't send it; others get 401.
     ///
     /// ```swift
     /// server.group("/admin", .digestAuth(realm: "admin", accounts: ["mia": "a secret"])) { admin in … }

@@ -197,7 +197,7 @@ struct FailureTable: Sendable {
     }
 }
 
-// Guessing of passwords, made slow.
+// MARK: The option
 
 extension RouteOption {
     /// Refuses clients that have sent wrong credentials too often, with 429 and `Retry-After`, before any are checked.

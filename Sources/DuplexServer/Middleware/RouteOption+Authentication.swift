@@ -5,7 +5,8 @@ public import DuplexSockets
 public import DuplexWire
 import HTTPTypes
 
-// Who makes a request, by Basic (RFC 7617) or by a token (RFC 6750), before its body is asked for.
+// Who makes a request, before its body is asked for: by Basic (RFC 7617), by a token (RFC 6750), or by the certificate that
+// the client has shown (RFC 8446 section 4.4.2).
 
 extension RouteOption {
     /// Requires the password of an account, by Basic; others get 401.
@@ -120,7 +121,7 @@ extension RouteOption {
         Challenges.unauthorized([Challenges.basic(realm: realm)])
     }
 
-    // MARK: By a certificate (RFC 8446 section 4.4.2)
+    // MARK: By a certificate
 
     /// Requires a certificate that the app knows; others get 403.
     ///

@@ -70,7 +70,7 @@ final class BlockedLoopLog: Sendable {
     }
 }
 
-// Whose handler it was that has blocked the loop: found out only once that has happened.
+// MARK: Whose handler it was, found out only once it has blocked the loop
 
 extension ServerLoop: StepObserver {
     /// Makes the loop report long steps, where the app wants that.

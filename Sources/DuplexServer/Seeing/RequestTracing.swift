@@ -71,7 +71,7 @@ extension HTTPRequest.Method {
     }
 }
 
-// Handlers within the spans of their requests.
+// MARK: Handlers within spans
 
 extension RouteHandler {
     /// The same in the context of the request's span, the steps in front of it included; to be linked behind this.

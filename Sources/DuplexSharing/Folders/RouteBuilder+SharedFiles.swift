@@ -41,7 +41,7 @@ extension RouteBuilder {
     }
 }
 
-// What a request gets of a shared folder.
+// MARK: What a request gets
 
 extension SharedFolder {
     /// A file, or parts of it, or the word that the client has it already.
@@ -85,7 +85,7 @@ extension SharedFolder {
     }
 }
 
-// Which files are sent, and who is asked and told.
+// MARK: Which files are sent, and who is asked and told
 
 extension SharedFolder: FileRules {
     package func shows(_ path: String) -> Bool { FolderPath(path).map(shows) ?? false }

@@ -11,7 +11,8 @@ import Glibc
 import Darwin
 #endif
 
-// What clients note of files and folders beside their content, and files of the server's own.
+// What clients note of files and folders beside their content, what keeps it where the file system doesn't, and files of the
+// server's own.
 
 extension SharedFolder {
     /// What a file system says that doesn't take an attribute.

@@ -125,7 +125,7 @@ package enum Carrier {
     }
 }
 
-// From the buffer to what moves bytes.
+// MARK: From the buffer to the carrier
 
 extension OutputBuffer {
     /// Sends what waits, as far as the socket takes it.

@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-// How a channel ends: in order, at once, or by a failure.
+// How a channel ends: in order, at once, or by a failure; and what the system says of the peer.
 
 extension Channel {
     /// Ends the outgoing stream once everything that waits is sent; receiving goes on.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// What a loop calls.
+// What a loop calls, and who observes how long that takes.
 
 /// Something with a descriptor that a loop watches.
 package protocol DescriptorHandler: AnyObject {

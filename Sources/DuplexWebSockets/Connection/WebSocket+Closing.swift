@@ -358,7 +358,7 @@ extension WebSocket: TimerTarget {
     }
 }
 
-// What the side that accepted a connection does with it.
+// MARK: The accepting side
 
 extension WebSocket {
     /// Has `body` called once when the connection has ended, on its loop.

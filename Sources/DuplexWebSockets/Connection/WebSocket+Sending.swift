@@ -5,7 +5,7 @@ import DequeModule
 import DuplexSockets
 public import DuplexWire
 
-// From the app to bytes: whole messages and pings, framed by the session into the channel's output.
+// From the app to bytes: whole messages, also compressed ones, and pings, framed by the session into the channel's output.
 
 extension WebSocket {
     /// Sends a message.

@@ -59,8 +59,6 @@ extension WebSocket {
     }
 }
 
-// Pings and pongs for a delegate, in their order among the messages.
-
 /// What arrives for a delegate.
 package enum ToldEvent: Sendable, Equatable {
     case message(Message)

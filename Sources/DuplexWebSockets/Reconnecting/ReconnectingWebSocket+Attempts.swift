@@ -6,7 +6,7 @@ package import DuplexSockets
 package import DuplexWire
 import Synchronization
 
-// What the machine has decided, done: attempts, timers, connections that open and end.
+// What the machine has decided, done: attempts, timers, connections that open and end; and what changes of the network do.
 
 extension ReconnectingWebSocket {
     /// Hands an event to the machine, and does what it says.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// From bytes to events.
+// From bytes to events, and the search for the peer's close in what isn't to be parsed yet.
 
 extension Session {
     /// Parses the input from `position` on, up to the next event, and moves `position` after what it took.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// From commands to bytes.
+// From commands to bytes: frames, messages in pieces, and what is kept of control frames.
 
 extension Session {
     /// The number of bytes that a message with a payload of that length takes on the wire, in one frame.

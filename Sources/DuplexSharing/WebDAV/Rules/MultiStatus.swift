@@ -125,7 +125,7 @@ struct MultiStatus: Sendable {
     }
 }
 
-// The statuses of WebDAV.
+// MARK: The statuses of WebDAV
 
 extension HTTPResponse.Status {
     /// Of several resources (RFC 4918 section 11.1).

@@ -3,8 +3,6 @@
 
 import DequeModule
 
-// From the channel to the reads that wait: each is served in its turn, as soon as what it asks for is there.
-
 /// Asked when the time of a read or a write is over: how much more it gets, or `nil` to fail it; zero
 /// or less fails it, too.
 ///
@@ -13,6 +11,8 @@ import DequeModule
 /// - Parameters: how long it has taken so far, and how many bytes it has come: those that wait for the read, or those of
 ///   the write that the system has taken.
 public typealias TimeoutExtension = @Sendable (_ elapsed: Duration, _ bytes: Int) -> Duration?
+
+// From the channel to the reads that wait: each is served in its turn, as soon as what it asks for is there.
 
 extension Socket {
     /// Reads what there is, and waits only while there is nothing.
