@@ -40,6 +40,10 @@ package struct DurationSetting: Sendable {
         let advice = isOptional ? " nil, the default, sets none." : ""
         return "\(name) is \(value.rounded), and \(rule).\(advice)"
     }
+
+    fileprivate func within(_ outer: String) -> DurationSetting {
+        DurationSetting(name: "\(outer).\(name)", value: value, isOptional: isOptional, allowsZero: allowsZero)
+    }
 }
 
 extension Duration {
@@ -47,25 +51,7 @@ extension Duration {
     ///
     /// Sleeping for longer would stop the process.
     package var forSleeping: Duration { min(self, .nanoseconds(Int64.max)) }
-}
 
-extension [DurationSetting] {
-    /// The fault of the first of them that has one.
-    package var fault: String? { lazy.compactMap(\.fault).first }
-
-    /// The same for settings that belong to a setting of that name.
-    package func within(_ name: String) -> [DurationSetting] {
-        map { $0.within(name) }
-    }
-}
-
-extension DurationSetting {
-    fileprivate func within(_ outer: String) -> DurationSetting {
-        DurationSetting(name: "\(outer).\(name)", value: value, isOptional: isOptional, allowsZero: allowsZero)
-    }
-}
-
-extension Duration {
     /// The duration for people: `10.0 seconds`, `250 ms` or `40 µs`.
     package var rounded: String {
         let seconds = self / .seconds(1)
@@ -79,5 +65,15 @@ extension Duration {
         let milliseconds = seconds * 1_000
         if abs(milliseconds) >= 0.9995 { return "\(Int(milliseconds.rounded())) ms" }
         return "\(Int((milliseconds * 1_000).rounded())) µs"
+    }
+}
+
+extension [DurationSetting] {
+    /// The fault of the first of them that has one.
+    package var fault: String? { lazy.compactMap(\.fault).first }
+
+    /// The same for settings that belong to a setting of that name.
+    package func within(_ name: String) -> [DurationSetting] {
+        map { $0.within(name) }
     }
 }

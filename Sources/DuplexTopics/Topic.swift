@@ -122,6 +122,12 @@ public struct Topic: Sendable {
     ) -> TopicMessages {
         TopicMessages(core, name, slow, replay)
     }
+
+    /// Who is present in the topic.
+    ///
+    /// Presence is separate from subscriptions: see `WebSocket.enter(_:as:info:)`, and ``TopicPresence/enter(as:)`` for
+    /// code.
+    public var presence: TopicPresence { TopicPresence(core.presence, name) }
 }
 
 extension Topic: AsyncSequence {
@@ -147,12 +153,4 @@ extension Topic: AsyncSequence {
             try? await lease.next()
         }
     }
-}
-
-extension Topic {
-    /// Who is present in the topic.
-    ///
-    /// Presence is separate from subscriptions: see `WebSocket.enter(_:as:info:)`, and ``TopicPresence/enter(as:)`` for
-    /// code.
-    public var presence: TopicPresence { TopicPresence(core.presence, name) }
 }

@@ -333,23 +333,9 @@ struct ServeArguments: ParsableArguments {
     private static func hasPort(_ host: String) -> Bool {
         host.contains(":") && !(host.hasPrefix("[") && host.hasSuffix("]"))
     }
-}
 
-/// A level of the log on the command line.
-struct LogLevelArgument: ExpressibleByArgument, Sendable, Hashable {
-    let level: Logger.Level
+    // MARK: The server
 
-    init?(argument: String) {
-        guard let level = Logger.Level(rawValue: argument) else { return nil }
-        self.level = level
-    }
-
-    static var allValueStrings: [String] { Logger.Level.allCases.map(\.rawValue) }
-}
-
-// The web server that the options describe.
-
-extension ServeArguments {
     /// The file of `--log`; `nil` for none, and for standard output.
     ///
     /// - Throws: `SocketError` when it can't be opened.
@@ -444,6 +430,18 @@ extension ServeArguments {
         let origins = Set(sharedOrigins)
         return .matching { origins.contains($0) }
     }
+}
+
+/// A level of the log on the command line.
+struct LogLevelArgument: ExpressibleByArgument, Sendable, Hashable {
+    let level: Logger.Level
+
+    init?(argument: String) {
+        guard let level = Logger.Level(rawValue: argument) else { return nil }
+        self.level = level
+    }
+
+    static var allValueStrings: [String] { Logger.Level.allCases.map(\.rawValue) }
 }
 
 /// A user and a password on the command line: `name:password`.

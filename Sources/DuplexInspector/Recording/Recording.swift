@@ -16,16 +16,6 @@ struct Recording: Sendable, Equatable {
     }
 }
 
-extension RecordedExchange {
-    /// About how many bytes it holds.
-    var size: Int { 1_024 + requestBody.bytes.count + responseBody.bytes.count }
-}
-
-extension Sequence<RecordedFrame> {
-    /// About how many bytes they hold.
-    var size: Int { reduce(0) { $0 + 128 + $1.payload.bytes.count } }
-}
-
 /// A request and its response as they were recorded.
 struct RecordedExchange: Sendable, Equatable {
     /// Its number in the recording.
@@ -77,6 +67,9 @@ struct RecordedExchange: Sendable, Equatable {
         self.method = method
         self.url = url
     }
+
+    /// About how many bytes it holds.
+    var size: Int { 1_024 + requestBody.bytes.count + responseBody.bytes.count }
 }
 
 /// A WebSocket as it was recorded, with its frames.
@@ -165,6 +158,11 @@ struct RecordedFrame: Sendable, Equatable {
         self.wireLength = wireLength
         self.payload = payload
     }
+}
+
+extension Sequence<RecordedFrame> {
+    /// About how many bytes they hold.
+    var size: Int { reduce(0) { $0 + 128 + $1.payload.bytes.count } }
 }
 
 /// The bytes of a body or a payload that were kept, and how many there were.

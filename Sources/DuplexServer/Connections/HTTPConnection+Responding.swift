@@ -350,7 +350,7 @@ extension HTTPConnection {
     }
 }
 
-// What an exchange asks of its connection.
+// MARK: What an exchange asks
 
 extension HTTPConnection: ExchangeCarrier {
     func wantBody() {

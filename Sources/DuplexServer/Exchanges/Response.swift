@@ -152,53 +152,9 @@ extension Response {
     public mutating func attach(as filename: String? = nil) {
         otherFields[.contentDisposition] = ContentDisposition.attachment(filename: filename).description
     }
-}
 
-extension HTTPFields {
-    fileprivate var withoutContentType: HTTPFields {
-        var fields = self
-        fields[.contentType] = nil
-        return fields
-    }
-}
+    // MARK: Conditions
 
-/// What a route may return: a ``Response``, or something that makes one.
-public protocol ResponseConvertible: Sendable {
-    /// The response that is sent.
-    var response: Response { get }
-    /// The response to that request, for what depends on it.
-    ///
-    /// Default: ``response``, whatever the request.
-    ///
-    /// - Parameter request: the request.
-    /// - Returns: the response.
-    /// - Throws: as a handler does.
-    func response(to request: Request) throws -> Response
-}
-
-extension ResponseConvertible {
-    /// The response, whatever the request.
-    public func response(to request: Request) throws -> Response { response }
-}
-
-extension Response: ResponseConvertible {
-    /// The response itself.
-    public var response: Response { self }
-}
-
-extension String: ResponseConvertible {
-    /// The text as `text/plain` in UTF-8.
-    public var response: Response { .text(self) }
-}
-
-extension HTTPResponse.Status: ResponseConvertible {
-    /// A response of that status without a body.
-    public var response: Response { Response(status: self) }
-}
-
-// What a response becomes where its request names conditions, and it names a validator.
-
-extension Response {
     /// The response, or in its place 304 or 412 if the conditions of a GET or a HEAD say so (RFC 9110 section 13).
     ///
     /// A handler of another method has done its work by now: it asks ``Request/preconditions`` before.
@@ -280,20 +236,44 @@ extension Response {
     }
 }
 
-extension HTTPField.Name {
-    /// A name that is written in the source; traps for what isn't a token.
-    init(known text: StaticString) {
-        guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
-        self = name
+extension HTTPFields {
+    fileprivate var withoutContentType: HTTPFields {
+        var fields = self
+        fields[.contentType] = nil
+        return fields
     }
+}
 
-    static let xRequestID = Self(known: "X-Request-ID")
-    static let xRequestedWith = Self(known: "X-Requested-With")
-    static let xForwardedProto = Self(known: "X-Forwarded-Proto")
-    static let link = Self(known: "Link")
-    package static let secFetchSite = Self(known: "Sec-Fetch-Site")
-    package static let referrerPolicy = Self(known: "Referrer-Policy")
-    static let lastEventID = Self(known: "Last-Event-ID")
-    static let xAccelBuffering = Self(known: "X-Accel-Buffering")
-    package static let xFrameOptions = Self(known: "X-Frame-Options")
+/// What a route may return: a ``Response``, or something that makes one.
+public protocol ResponseConvertible: Sendable {
+    /// The response that is sent.
+    var response: Response { get }
+    /// The response to that request, for what depends on it.
+    ///
+    /// Default: ``response``, whatever the request.
+    ///
+    /// - Parameter request: the request.
+    /// - Returns: the response.
+    /// - Throws: as a handler does.
+    func response(to request: Request) throws -> Response
+}
+
+extension ResponseConvertible {
+    /// The response, whatever the request.
+    public func response(to request: Request) throws -> Response { response }
+}
+
+extension Response: ResponseConvertible {
+    /// The response itself.
+    public var response: Response { self }
+}
+
+extension String: ResponseConvertible {
+    /// The text as `text/plain` in UTF-8.
+    public var response: Response { .text(self) }
+}
+
+extension HTTPResponse.Status: ResponseConvertible {
+    /// A response of that status without a body.
+    public var response: Response { Response(status: self) }
 }

@@ -249,6 +249,16 @@ final class FileResponder: Sendable {
             try open("\(served.path).\(end)", onlyIfCached).flatMap { served.sibling($0, coding) }
         }
     }
+
+    // MARK: By rules
+
+    /// The response by these rules.
+    func response(to request: Request, by rules: any FileRules) async throws -> Response {
+        try rules.checkReading(by: request)
+        let answer = try await BlockingThreads.files.run { try self.answer(request, onlyIfCached: false) }
+        guard let path = answer.path else { return answer.response }
+        return try await rules.send(path, to: request) { try await self.response(answer, request) }
+    }
 }
 
 /// The rules of a folder that are more than options: who may read, what is shown, and who is asked and told.
@@ -275,16 +285,4 @@ package protocol FileRules: Sendable {
         to request: Request,
         _ make: () async throws -> Response
     ) async throws -> Response
-}
-
-// The files of a folder that has rules.
-
-extension FileResponder {
-    /// The response by these rules.
-    func response(to request: Request, by rules: any FileRules) async throws -> Response {
-        try rules.checkReading(by: request)
-        let answer = try await BlockingThreads.files.run { try self.answer(request, onlyIfCached: false) }
-        guard let path = answer.path else { return answer.response }
-        return try await rules.send(path, to: request) { try await self.response(answer, request) }
-    }
 }

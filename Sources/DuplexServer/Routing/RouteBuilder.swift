@@ -46,9 +46,9 @@ public struct RouteDefinition: Sendable {
     var action: Action
 }
 
-// What answers requests.
-
 extension RouteBuilder {
+    // MARK: Requests
+
     /// Answers GET, and HEAD without the body, with a synchronous handler, which runs on the connection's loop without
     /// a task.
     ///

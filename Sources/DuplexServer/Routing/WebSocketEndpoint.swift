@@ -29,6 +29,20 @@ enum WebSocketRoute: Sendable {
         case .handler, .handlerForRequest: self
         }
     }
+
+    /// A route whose connections are handled synchronously.
+    init(_ handler: some WebSocketHandler) {
+        self = Self.requested(handler) ?? .handler(HandlerBox.make(handler))
+    }
+
+    private static func requested(_ handler: any WebSocketHandler) -> WebSocketRoute? {
+        guard let handler = handler as? any RequestedHandler else { return nil }
+        return open(handler)
+    }
+
+    private static func open(_ handler: some RequestedHandler) -> WebSocketRoute {
+        .handlerForRequest { request in HandlerBox.make(handler.handler(for: request)) }
+    }
 }
 
 /// A handler that runs for as long as its connection lasts.
@@ -103,22 +117,6 @@ public protocol RequestedHandler: WebSocketHandler {
 
     /// Makes the handler of a connection; called on its loop, before the first message.
     func handler(for request: Request) -> ConnectionHandler
-}
-
-extension WebSocketRoute {
-    /// A route whose connections are handled synchronously.
-    init(_ handler: some WebSocketHandler) {
-        self = Self.requested(handler) ?? .handler(HandlerBox.make(handler))
-    }
-
-    private static func requested(_ handler: any WebSocketHandler) -> WebSocketRoute? {
-        guard let handler = handler as? any RequestedHandler else { return nil }
-        return open(handler)
-    }
-
-    private static func open(_ handler: some RequestedHandler) -> WebSocketRoute {
-        .handlerForRequest { request in HandlerBox.make(handler.handler(for: request)) }
-    }
 }
 
 /// A connection whose handshake has been answered with 101, on its way to become a WebSocket.

@@ -292,6 +292,13 @@ public struct WebServer: Sendable {
             tracer: tracer
         )
     }
+
+    // MARK: As a service
+
+    /// The server as a service, for a `ServiceGroup`.
+    public var service: WebServerService {
+        WebServerService(self)
+    }
 }
 
 extension WebServer: RouteBuilder {
@@ -323,13 +330,6 @@ public struct WebServerService: Service {
         try await cancelWhenGracefulShutdown {
             try await server.run()
         }
-    }
-}
-
-extension WebServer {
-    /// The server as a service, for a `ServiceGroup`.
-    public var service: WebServerService {
-        WebServerService(self)
     }
 }
 

@@ -96,21 +96,9 @@ final class FolderStore: Sendable {
         state.sweep(beside: target.folder, now: .now)
         return Place(folder: target.folder, name: FolderState.prefixBeside + name)
     }
-}
 
-// The names in a folder.
+    // MARK: What is in a folder
 
-/// What is in a folder of a ``SharedFolder``, as clients see it.
-struct FolderListing: Sendable {
-    /// Files and folders, in no order.
-    var entries: [FolderEntry]
-    /// Whether there are more: than were asked for, or than paths lead to, which have a hundred names at most.
-    var isCut: Bool
-    /// How many there are whose names can't be in a path: they aren't UTF-8, or have characters that nobody could read.
-    var unlisted = 0
-}
-
-extension FolderStore {
     /// Something in a folder, by the name that the file system has.
     struct Found {
         let name: FileName
@@ -487,4 +475,16 @@ extension FolderStore {
             try FolderTree.remove(place.name, in: place.folder)
         } catch { state.stays(place.name, error) }
     }
+}
+
+// The names in a folder.
+
+/// What is in a folder of a ``SharedFolder``, as clients see it.
+struct FolderListing: Sendable {
+    /// Files and folders, in no order.
+    var entries: [FolderEntry]
+    /// Whether there are more: than were asked for, or than paths lead to, which have a hundred names at most.
+    var isCut: Bool
+    /// How many there are whose names can't be in a path: they aren't UTF-8, or have characters that nobody could read.
+    var unlisted = 0
 }

@@ -116,30 +116,9 @@ public struct SocketError: Error, Sendable {
         let fault = DurationSetting("timeout", optional: timeout).fault ?? ""
         throw .invalidArgument("\(fault) It is what CocoaAsyncSocket writes as -1.")
     }
-}
 
-extension SocketError: CustomStringConvertible {
-    /// The code, the message, what the system says of it, and the causes and the hint, each on a line of its own.
-    public var description: String {
-        var text = "SocketError.\(code): \(message)"
-        if let errno { text += " (\(Self.text(of: errno)))" }
-        for cause in causes {
-            text += "\n  " + cause.description.replacing("\n", with: "\n  ")
-        }
-        if let hint { text += "\n  hint: \(hint)" }
-        return text
-    }
+    // MARK: Errors of the system
 
-    /// The system's words for an error number.
-    package static func text(of errno: Int32) -> String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard unsafe strerror_r(errno, &buffer, buffer.count) == 0 else { return "errno \(errno)" }
-        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return bytes.isEmpty ? "errno \(errno)" : "\(String(decoding: bytes, as: UTF8.self)), errno \(errno)"
-    }
-}
-
-extension SocketError {
     /// Whether a disk, or somebody's share of it, is full.
     package var isOutOfSpace: Bool { errno == ENOSPC || errno == EDQUOT }
 
@@ -172,5 +151,26 @@ extension SocketError {
         let code = unsafe getrlimit(RLIMIT_NOFILE, &limit)
         #endif
         return code == 0 ? UInt64(limit.rlim_cur) : nil
+    }
+}
+
+extension SocketError: CustomStringConvertible {
+    /// The code, the message, what the system says of it, and the causes and the hint, each on a line of its own.
+    public var description: String {
+        var text = "SocketError.\(code): \(message)"
+        if let errno { text += " (\(Self.text(of: errno)))" }
+        for cause in causes {
+            text += "\n  " + cause.description.replacing("\n", with: "\n  ")
+        }
+        if let hint { text += "\n  hint: \(hint)" }
+        return text
+    }
+
+    /// The system's words for an error number.
+    package static func text(of errno: Int32) -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard unsafe strerror_r(errno, &buffer, buffer.count) == 0 else { return "errno \(errno)" }
+        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return bytes.isEmpty ? "errno \(errno)" : "\(String(decoding: bytes, as: UTF8.self)), errno \(errno)"
     }
 }

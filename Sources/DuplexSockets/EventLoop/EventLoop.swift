@@ -290,6 +290,21 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
         return try box.take().get()
     }
+
+    /// Waits, anywhere, until the loop's time has come to an instant.
+    ///
+    /// - Parameter deadline: the instant; one that has passed isn't waited for.
+    /// - Throws: `CancellationError`.
+    package func sleep(until deadline: Instant) async throws {
+        let sleep = LoopBound(Sleep(until: deadline), on: thread)
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                execute { core in sleep.value.begin(continuation, core) }
+            }
+        } onCancel: {
+            execute { core in sleep.value.cancel(core) }
+        }
+    }
 }
 
 /// A place in which one thread leaves something for another.
@@ -305,23 +320,6 @@ private final class HandOver<Value: Sendable>: Sendable {
             preconditionFailure("Nothing was left for the one who waits.")
         }
         return value
-    }
-}
-
-extension EventLoop {
-    /// Waits, anywhere, until the loop's time has come to an instant.
-    ///
-    /// - Parameter deadline: the instant; one that has passed isn't waited for.
-    /// - Throws: `CancellationError`.
-    package func sleep(until deadline: Instant) async throws {
-        let sleep = LoopBound(Sleep(until: deadline), on: thread)
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                execute { core in sleep.value.begin(continuation, core) }
-            }
-        } onCancel: {
-            execute { core in sleep.value.cancel(core) }
-        }
     }
 }
 

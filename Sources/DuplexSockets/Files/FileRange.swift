@@ -256,30 +256,9 @@ package struct FilePart: Sendable {
         if read > 0 || code == EAGAIN || code == EOPNOTSUPP || code == EINTR { return .notCached }
         return .missing
     }
-}
 
-extension SystemCalls {
-    /// Reads what the system has in its cache; EAGAIN where it has nothing of it, EOPNOTSUPP where it doesn't know.
-    static func readCached(
-        _ descriptor: Int32,
-        into room: UnsafeMutableRawPointer?,
-        _ count: Int,
-        at offset: UInt64
-    ) -> Int {
-        SystemCall.readCached.move(count, on: descriptor) { count in
-            #if os(Linux)
-            return unsafe cduplex_read_cached(descriptor, room, count, off_t(offset))
-            #else
-            errno = EOPNOTSUPP
-            return -1
-            #endif
-        }
-    }
-}
+    // MARK: In the system's cache
 
-// What of a file is in the system's cache, and how it gets there.
-
-extension FilePart {
     /// How far it is between two bytes that are looked at where the kernel doesn't report all pages at once.
     private static let probeStep: UInt64 = 64 * 1_024
     /// How much is read at once into the cache.
@@ -377,5 +356,24 @@ extension FilePart {
         }
         if read >= 0 { return .cached }
         return errno == EAGAIN || errno == EINTR ? .notCached : .unknown
+    }
+}
+
+extension SystemCalls {
+    /// Reads what the system has in its cache; EAGAIN where it has nothing of it, EOPNOTSUPP where it doesn't know.
+    static func readCached(
+        _ descriptor: Int32,
+        into room: UnsafeMutableRawPointer?,
+        _ count: Int,
+        at offset: UInt64
+    ) -> Int {
+        SystemCall.readCached.move(count, on: descriptor) { count in
+            #if os(Linux)
+            return unsafe cduplex_read_cached(descriptor, room, count, off_t(offset))
+            #else
+            errno = EOPNOTSUPP
+            return -1
+            #endif
+        }
     }
 }

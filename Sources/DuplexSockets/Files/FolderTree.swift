@@ -108,6 +108,24 @@ package enum FolderTree {
             }
         }
     }
+
+    /// Takes what has that name away, with all that is below; nothing is there is no error.
+    ///
+    /// - Parameters:
+    ///   - name: of what is taken away.
+    ///   - folder: where that is.
+    ///   - batch: how many names of a folder are read at a time. Default: 10,000.
+    /// - Throws: the first ``SocketError`` of what can't be taken away; all else has gone.
+    package static func remove(
+        _ name: some FileNaming,
+        in folder: OpenedFolder,
+        batch: Int = 10_000
+    ) throws(SocketError) {
+        guard let status = try folder.status(of: name) else { return }
+        if status.kind != .folder { return try folder.removeFile(name) }
+        var removal = TreeRemoval(in: folder, batch: batch)
+        try removal.run(name.fileName)
+    }
 }
 
 /// The copying of a folder with all that is in it: two ways down that keep step.
@@ -160,29 +178,7 @@ private struct TreeCopy {
     }
 }
 
-// A tree is taken away from the bottom up.
-
-extension FolderTree {
-    /// Takes what has that name away, with all that is below; nothing is there is no error.
-    ///
-    /// - Parameters:
-    ///   - name: of what is taken away.
-    ///   - folder: where that is.
-    ///   - batch: how many names of a folder are read at a time. Default: 10,000.
-    /// - Throws: the first ``SocketError`` of what can't be taken away; all else has gone.
-    package static func remove(
-        _ name: some FileNaming,
-        in folder: OpenedFolder,
-        batch: Int = 10_000
-    ) throws(SocketError) {
-        guard let status = try folder.status(of: name) else { return }
-        if status.kind != .folder { return try folder.removeFile(name) }
-        var removal = TreeRemoval(in: folder, batch: batch)
-        try removal.run(name.fileName)
-    }
-}
-
-/// The removal of a folder with all that is in it.
+/// The removal of a folder with all that is in it, from the bottom up.
 private struct TreeRemoval {
     private struct Level {
         /// Whether the folder has more names than have been read.

@@ -17,6 +17,14 @@ public struct PresenceMember: Sendable, Hashable {
         self.id = id
         self.info = info
     }
+
+    /// `{"member":"user-7","info":{…}}`.
+    var json: JSONText {
+        var members = JSONText.Members()
+        members.add("member", id)
+        members.add("info", PresenceInfo.value(info))
+        return .object(members.all)
+    }
 }
 
 /// Somebody has joined or left.
@@ -79,15 +87,5 @@ enum PresenceInfo {
             result.unicodeScalars.append(scalar)
         }
         return result
-    }
-}
-
-extension PresenceMember {
-    /// `{"member":"user-7","info":{…}}`.
-    var json: JSONText {
-        var members = JSONText.Members()
-        members.add("member", id)
-        members.add("info", PresenceInfo.value(info))
-        return .object(members.all)
     }
 }

@@ -202,65 +202,9 @@ public actor TopicClient {
         if case .failure(let error) = end { return error }
         return TopicError(.closed, "The client is closed.")
     }
-}
 
-/// How a ``TopicClient`` connects, how long it waits, and how much it keeps.
-public struct TopicClientOptions: Sendable {
-    /// How it connects.
-    ///
-    /// Default: those of `ReconnectOptions`.
-    public var connection = ReconnectOptions()
-    /// When it connects again, and when it gives up.
-    ///
-    /// Default: for ever, after waits of up to 250 ms that double up to 30 s.
-    public var policy = ReconnectPolicy.standard
-    /// How long a request waits for its answer, the time without a connection included.
-    ///
-    /// Default: 10 s.
-    public var requestTimeout = Duration.seconds(10)
-    /// How many requests may wait for their answers.
-    ///
-    /// Default: 1,000.
-    public var mostRequests = 1_000
-    /// How many bytes of them may.
-    ///
-    /// Default: 16 MiB.
-    public var requestSize = ByteCount.mebibytes(16)
-    /// How many messages wait for a slow task; the oldest are dropped then, and counted in ``TopicMessage/missed``.
-    ///
-    /// Default: 1,000 for each subscription.
-    public var mostMessages = 1_000
-    /// How many bytes of them wait.
-    ///
-    /// Default: 16 MiB for each subscription.
-    public var messageSize = ByteCount.mebibytes(16)
+    // MARK: Requests
 
-    /// Makes options with the defaults.
-    public init() {}
-}
-
-/// A request that waits for its answer.
-struct PendingRequest {
-    /// Who waits for it.
-    enum Asker {
-        case caller(Waiter<TopicReply>)
-        /// A subscription, a watch, or a presence of the client, as of its names.
-        case subscription(String, ObjectIdentifier)
-        case watch(String)
-        case listing(String)
-        case entry(String)
-
-        var isCaller: Bool { if case .caller = self { true } else { false } }
-    }
-
-    let request: TopicRequest
-    let asker: Asker
-    let timer: TimerID
-    let size: Int
-    var isSent = false
-}
-
-extension TopicClient {
     /// Asks the server, on the connection that is open or on the next one.
     func ask(_ request: TopicRequest) async throws -> TopicReply {
         lastID += 1
@@ -320,7 +264,7 @@ extension TopicClient {
         if let error = error as? TopicError, end == nil { refused(request.asker, error) }
     }
 
-    // MARK: The connection
+    // MARK: Opened and closed
 
     func opened(_ session: WebSocket) {
         guard end == nil else { return }
@@ -490,6 +434,62 @@ extension TopicClient {
         case .entry(let topic): if let info = entries[topic] { ask(.enter(topic, info: info), .entry(topic)) }
         }
     }
+}
+
+/// How a ``TopicClient`` connects, how long it waits, and how much it keeps.
+public struct TopicClientOptions: Sendable {
+    /// How it connects.
+    ///
+    /// Default: those of `ReconnectOptions`.
+    public var connection = ReconnectOptions()
+    /// When it connects again, and when it gives up.
+    ///
+    /// Default: for ever, after waits of up to 250 ms that double up to 30 s.
+    public var policy = ReconnectPolicy.standard
+    /// How long a request waits for its answer, the time without a connection included.
+    ///
+    /// Default: 10 s.
+    public var requestTimeout = Duration.seconds(10)
+    /// How many requests may wait for their answers.
+    ///
+    /// Default: 1,000.
+    public var mostRequests = 1_000
+    /// How many bytes of them may.
+    ///
+    /// Default: 16 MiB.
+    public var requestSize = ByteCount.mebibytes(16)
+    /// How many messages wait for a slow task; the oldest are dropped then, and counted in ``TopicMessage/missed``.
+    ///
+    /// Default: 1,000 for each subscription.
+    public var mostMessages = 1_000
+    /// How many bytes of them wait.
+    ///
+    /// Default: 16 MiB for each subscription.
+    public var messageSize = ByteCount.mebibytes(16)
+
+    /// Makes options with the defaults.
+    public init() {}
+}
+
+/// A request that waits for its answer.
+struct PendingRequest {
+    /// Who waits for it.
+    enum Asker {
+        case caller(Waiter<TopicReply>)
+        /// A subscription, a watch, or a presence of the client, as of its names.
+        case subscription(String, ObjectIdentifier)
+        case watch(String)
+        case listing(String)
+        case entry(String)
+
+        var isCaller: Bool { if case .caller = self { true } else { false } }
+    }
+
+    let request: TopicRequest
+    let asker: Asker
+    let timer: TimerID
+    let size: Int
+    var isSent = false
 }
 
 // A loop doesn't keep what its timers are for.

@@ -368,17 +368,11 @@ actor RedisCluster: RedisClient {
             expire(now)
         }
     }
-}
 
-extension RedisCluster: TimerTarget {
-    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
-        onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
-    }
-}
+    // MARK: Subscriptions
 
-// Subscriptions to sharded channels, each at the node that has the slot of its channel, wherever that goes.
+    // To sharded channels: each at the node that has the slot of its channel, wherever that goes.
 
-extension RedisCluster {
     /// Subscribes to a channel at the node that has its slot.
     ///
     /// - Parameters:
@@ -451,6 +445,12 @@ extension RedisCluster {
             }
         }
         subscription.handler(event)
+    }
+}
+
+extension RedisCluster: TimerTarget {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
+        onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
     }
 }
 

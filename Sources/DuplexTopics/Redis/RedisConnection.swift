@@ -322,40 +322,11 @@ actor RedisConnection {
         handler?(error)
         for entry in entries { entry.completion(.failure(error)) }
     }
-}
 
-// MARK: Callbacks of the loop
+    // MARK: Connecting
 
-extension RedisConnection: ChannelHandler {
-    nonisolated func received(_ bytes: inout MutableRawSpan) {
-        onLoop(loop, &bytes) { $0.take($1.bytes) }
-    }
+    // The network, then HELLO, the database, and whether the server is ready.
 
-    nonisolated func inputEnded() {
-        onLoop(loop) { connection, _ in
-            connection.finish(RedisError(.connectionLost, "\(connection.url) has ended the connection."))
-        }
-    }
-
-    nonisolated func outputDrained() {}
-
-    nonisolated func failed(_ error: SocketError) {
-        onLoop(loop, error) { connection, error in
-            let code: RedisError.Code = error.code == .loopStopped ? .closed : .connectionLost
-            connection.finish(RedisError(code, "The connection to \(connection.url) was lost: \(error)"))
-        }
-    }
-}
-
-extension RedisConnection: TimerTarget {
-    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
-        onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
-    }
-}
-
-// From a URL to a connection that may be used: the network, then HELLO, the database, and whether the server is ready.
-
-extension RedisConnection {
     /// Connects and logs in.
     ///
     /// - Parameters:
@@ -402,6 +373,35 @@ extension RedisConnection {
         }
         try Task.checkCancellation()
         greeting = try RedisGreeting.check(answers)
+    }
+}
+
+// MARK: Callbacks of the loop
+
+extension RedisConnection: ChannelHandler {
+    nonisolated func received(_ bytes: inout MutableRawSpan) {
+        onLoop(loop, &bytes) { $0.take($1.bytes) }
+    }
+
+    nonisolated func inputEnded() {
+        onLoop(loop) { connection, _ in
+            connection.finish(RedisError(.connectionLost, "\(connection.url) has ended the connection."))
+        }
+    }
+
+    nonisolated func outputDrained() {}
+
+    nonisolated func failed(_ error: SocketError) {
+        onLoop(loop, error) { connection, error in
+            let code: RedisError.Code = error.code == .loopStopped ? .closed : .connectionLost
+            connection.finish(RedisError(code, "The connection to \(connection.url) was lost: \(error)"))
+        }
+    }
+}
+
+extension RedisConnection: TimerTarget {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
+        onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
     }
 }
 

@@ -343,36 +343,11 @@ actor RedisLink: RedisClient {
             expire(now)
         }
     }
-}
 
-extension RedisLink: TimerTarget {
-    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
-        onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
-    }
-}
+    // MARK: Subscriptions
 
-/// What a connection knows its link by, without keeping it.
-private final class RedisLinkReference: Sendable {
-    private weak let link: RedisLink?
+    // One of the connection for each channel, made anew on each connection.
 
-    init(_ link: RedisLink) {
-        self.link = link
-    }
-
-    func pushed(_ values: [RedisValue], _ number: Int) {
-        guard let link else { return }
-        link.onLoop(link.loop, (values, number)) { $0.pushed($1.0, $1.1) }
-    }
-
-    func ended(_ error: RedisError, _ number: Int) {
-        guard let link else { return }
-        link.onLoop(link.loop, (error, number)) { $0.ended($1.0, $1.1) }
-    }
-}
-
-// Subscriptions: one of the connection for each channel, made anew on each connection.
-
-extension RedisLink {
     /// Subscribes to a channel; of several subscribers on this machine the server sees one.
     ///
     /// - Parameters:
@@ -466,5 +441,30 @@ extension RedisLink {
         guard let (handlers, generation) = subscriptions.dropped(channel) else { return }
         for handler in handlers { handler(.interrupted) }
         subscribe(channel, generation)
+    }
+}
+
+extension RedisLink: TimerTarget {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
+        onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
+    }
+}
+
+/// What a connection knows its link by, without keeping it.
+private final class RedisLinkReference: Sendable {
+    private weak let link: RedisLink?
+
+    init(_ link: RedisLink) {
+        self.link = link
+    }
+
+    func pushed(_ values: [RedisValue], _ number: Int) {
+        guard let link else { return }
+        link.onLoop(link.loop, (values, number)) { $0.pushed($1.0, $1.1) }
+    }
+
+    func ended(_ error: RedisError, _ number: Int) {
+        guard let link else { return }
+        link.onLoop(link.loop, (error, number)) { $0.ended($1.0, $1.1) }
     }
 }

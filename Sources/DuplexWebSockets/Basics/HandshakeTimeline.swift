@@ -178,37 +178,9 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         let tenths = Int((milliseconds * 10).rounded())
         return milliseconds < 10 ? "\(tenths / 10).\(tenths % 10) ms" : "\(Int(milliseconds.rounded())) ms"
     }
-}
 
-extension HandshakeTimeline.Stage {
-    /// Where making a connection failed.
-    init(_ error: SocketError) {
-        switch error.code {
-        case .invalidOptions, .invalidAddress, .invalidCertificate: self = .request
-        case .unknownHost, .nameServiceFailed: self = .names
-        case .proxyRefused: self = .proxy
-        case .tls where error.timeline?.roots != nil && error.timeline?.tls == nil: self = .roots
-        case .tls, .untrustedPeer, .truncated: self = .tls
-        default:
-            guard let timeline = error.timeline else {
-                self = .names
-                return
-            }
-            let isConnected = timeline.attempts.contains { $0.outcome == .connected }
-            if timeline.tls != nil {
-                self = .tls
-            } else if timeline.roots != nil {
-                self = .roots
-            } else if isConnected {
-                self = timeline.proxy == nil ? .tls : .proxy
-            } else {
-                self = timeline.attempts.isEmpty ? .names : .connecting
-            }
-        }
-    }
-}
+    // MARK: Steps
 
-extension HandshakeTimeline {
     /// A part of an attempt, and when it was.
     public struct Step: Sendable, Hashable {
         /// Which part.
@@ -248,6 +220,34 @@ extension HandshakeTimeline {
 
     /// When the connection for the last request was begun, since the beginning of the attempt.
     var connectingBegan: Duration { max(.zero, asked - (connecting?.total ?? .zero)) }
+}
+
+extension HandshakeTimeline.Stage {
+    /// Where making a connection failed.
+    init(_ error: SocketError) {
+        switch error.code {
+        case .invalidOptions, .invalidAddress, .invalidCertificate: self = .request
+        case .unknownHost, .nameServiceFailed: self = .names
+        case .proxyRefused: self = .proxy
+        case .tls where error.timeline?.roots != nil && error.timeline?.tls == nil: self = .roots
+        case .tls, .untrustedPeer, .truncated: self = .tls
+        default:
+            guard let timeline = error.timeline else {
+                self = .names
+                return
+            }
+            let isConnected = timeline.attempts.contains { $0.outcome == .connected }
+            if timeline.tls != nil {
+                self = .tls
+            } else if timeline.roots != nil {
+                self = .roots
+            } else if isConnected {
+                self = timeline.proxy == nil ? .tls : .proxy
+            } else {
+                self = timeline.attempts.isEmpty ? .names : .connecting
+            }
+        }
+    }
 }
 
 extension ConnectTimeline {

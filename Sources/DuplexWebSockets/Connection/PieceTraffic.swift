@@ -241,7 +241,9 @@ struct FragmentInbox {
     }
 }
 
-// A peer that sends too much is read more slowly; see `MessageLimits.messageRate`.
+// MARK: Peers that send too much
+
+// They are read more slowly; see `MessageLimits.messageRate`.
 
 extension WebSocket {
     /// Counts what was parsed, and stops reading for a while if it was too much.

@@ -332,43 +332,14 @@ extension WebSocket {
             planRest()
         }
     }
-}
 
-extension Message {
-    /// A message with a copy of the payload.
-    ///
-    /// Of a text, the session has checked the UTF-8.
-    init(_ kind: Kind, copying bytes: RawSpan) {
-        switch kind {
-        case .text: self = .text(String(copyingValidUTF8: bytes))
-        case .binary: self = .binary([UInt8](copying: bytes))
-        }
-    }
+    // MARK: Looking ahead
 
-    /// A message with that payload.
-    ///
-    /// Of a text, the session has checked the UTF-8.
-    init(_ kind: Kind, _ bytes: [UInt8]) {
-        switch kind {
-        case .text: self = .text(String(decoding: bytes, as: UTF8.self))
-        case .binary: self = .binary(bytes)
-        }
-    }
-}
+    // Behind a full inbox reading goes on for a bounded number of bytes, which are kept as they came: a peer's close
+    // among them is answered at once, and what lies in front of it stays for the app. A close behind more than that is
+    // seen when the app has taken some. Messages that are read in pieces have no such look ahead: what is kept of them
+    // isn't at the beginning of a frame.
 
-extension String {
-    fileprivate init(copyingValidUTF8 bytes: RawSpan) {
-        // The closure neither keeps the pointer nor reads past the span.
-        self = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-    }
-}
-
-// Behind a full inbox reading goes on for a bounded number of bytes, which are kept as they came: a peer's close among them
-// is answered at once, and what lies in front of it stays for the app. A close behind more than that is seen when the app
-// has taken some. Messages that are read in pieces have no such look ahead: what is kept of them isn't at the beginning of a
-// frame.
-
-extension WebSocket {
     /// The inbox is full: nothing more is received in this turn, and then only what ``lookAhead()`` asks for.
     func holdReading() {
         channel.isReading = false
@@ -446,5 +417,34 @@ extension WebSocket {
         updateIsTaking()
         if case .violation(let error, _) = ending { session.fail(error, now: channel.core.now) }
         channel.isReading = stage == .lingering
+    }
+}
+
+extension Message {
+    /// A message with a copy of the payload.
+    ///
+    /// Of a text, the session has checked the UTF-8.
+    init(_ kind: Kind, copying bytes: RawSpan) {
+        switch kind {
+        case .text: self = .text(String(copyingValidUTF8: bytes))
+        case .binary: self = .binary([UInt8](copying: bytes))
+        }
+    }
+
+    /// A message with that payload.
+    ///
+    /// Of a text, the session has checked the UTF-8.
+    init(_ kind: Kind, _ bytes: [UInt8]) {
+        switch kind {
+        case .text: self = .text(String(decoding: bytes, as: UTF8.self))
+        case .binary: self = .binary(bytes)
+        }
+    }
+}
+
+extension String {
+    fileprivate init(copyingValidUTF8 bytes: RawSpan) {
+        // The closure neither keeps the pointer nor reads past the span.
+        self = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }

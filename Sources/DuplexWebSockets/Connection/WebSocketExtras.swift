@@ -57,59 +57,9 @@ extension WebSocket {
         extras = made
         return made
     }
-}
 
-/// What arrives for a delegate.
-package enum ToldEvent: Sendable, Equatable {
-    case message(Message)
-    case ping([UInt8])
-    /// With the time since its ping, if a ping asked for it.
-    case pong([UInt8], roundTrip: Duration?)
-}
+    // MARK: Pings and pongs for the delegate
 
-/// Pings and pongs that wait for the delegate, each behind the messages that came before it.
-///
-/// Beside the inbox of the messages, which knows nothing of it: only connections with a delegate have one.
-final class ControlInbox {
-    private var items: Deque<(behind: Int, event: ToldEvent)> = []
-    /// How many messages were taken.
-    var taken = 0
-    /// The pings of the delegate's side whose pongs haven't come, the oldest first.
-    private var asked: Deque<UInt64> = []
-
-    /// The most that wait; the oldest makes way for one more.
-    static let bound = 64
-
-    /// Keeps what has come behind so many messages.
-    func append(_ event: ToldEvent, behind count: Int) {
-        if items.count == Self.bound { items.removeFirst() }
-        items.append((count, event))
-    }
-
-    /// Whether all messages before the next were taken.
-    var isDue: Bool { items.first.map { $0.behind <= taken } ?? false }
-
-    /// Takes the next, whatever is before it.
-    func takeFirst() -> ToldEvent? { items.popFirst()?.event }
-
-    /// Throws away what waits.
-    func drop() { items = [] }
-
-    /// Takes note of a ping of the delegate's side.
-    func asks(_ id: UInt64) {
-        if asked.count == Self.bound { asked.removeFirst() }
-        asked.append(id)
-    }
-
-    /// Whether that ping was of the delegate's side; those before it count as answered with it.
-    func hasAsked(_ id: UInt64) -> Bool {
-        guard let index = asked.firstIndex(of: id) else { return false }
-        asked.removeFirst(index + 1)
-        return true
-    }
-}
-
-extension WebSocket {
     /// Keeps a ping or a pong for the delegate, if there is one; what the keepalive asked for is none of its business.
     func keepControlFrame(_ event: Session.Event) {
         guard let control = extras?.controlInbox else { return }
@@ -168,6 +118,56 @@ extension WebSocket {
         let id = session.ping(payload, now: loop.clock.now())
         extras?.controlInbox?.asks(id)
         writeControlOutput()
+    }
+}
+
+/// What arrives for a delegate.
+package enum ToldEvent: Sendable, Equatable {
+    case message(Message)
+    case ping([UInt8])
+    /// With the time since its ping, if a ping asked for it.
+    case pong([UInt8], roundTrip: Duration?)
+}
+
+/// Pings and pongs that wait for the delegate, each behind the messages that came before it.
+///
+/// Beside the inbox of the messages, which knows nothing of it: only connections with a delegate have one.
+final class ControlInbox {
+    private var items: Deque<(behind: Int, event: ToldEvent)> = []
+    /// How many messages were taken.
+    var taken = 0
+    /// The pings of the delegate's side whose pongs haven't come, the oldest first.
+    private var asked: Deque<UInt64> = []
+
+    /// The most that wait; the oldest makes way for one more.
+    static let bound = 64
+
+    /// Keeps what has come behind so many messages.
+    func append(_ event: ToldEvent, behind count: Int) {
+        if items.count == Self.bound { items.removeFirst() }
+        items.append((count, event))
+    }
+
+    /// Whether all messages before the next were taken.
+    var isDue: Bool { items.first.map { $0.behind <= taken } ?? false }
+
+    /// Takes the next, whatever is before it.
+    func takeFirst() -> ToldEvent? { items.popFirst()?.event }
+
+    /// Throws away what waits.
+    func drop() { items = [] }
+
+    /// Takes note of a ping of the delegate's side.
+    func asks(_ id: UInt64) {
+        if asked.count == Self.bound { asked.removeFirst() }
+        asked.append(id)
+    }
+
+    /// Whether that ping was of the delegate's side; those before it count as answered with it.
+    func hasAsked(_ id: UInt64) -> Bool {
+        guard let index = asked.firstIndex(of: id) else { return false }
+        asked.removeFirst(index + 1)
+        return true
     }
 }
 

@@ -156,55 +156,9 @@ extension ReconnectingWebSocket {
         resumeReceivers()
         while let sender = senders.popFirst() { sender.waiter.resume(throwing: Self.isOver) }
     }
-}
 
-// A loop doesn't keep what its timers are for.
-extension ReconnectingWebSocket: TimerTarget {
-    package nonisolated func timerFired(_ timer: TimerID, now: Instant) {
-        onLoop(loop, timer) { $0.fired($1) }
-    }
-}
+    // MARK: Changes of the network
 
-/// What a client that reconnects reports.
-package enum ReconnectNews: Sendable {
-    case change(ReconnectChange)
-    case stage(StageEvent)
-}
-
-/// How a connection of a client that reconnects has ended.
-enum ReconnectingEnd: Sendable {
-    /// The caller closed the connection.
-    case ownClose
-    case failed(ReconnectFailure)
-}
-
-extension WebSocket {
-    /// How it has ended.
-    var reconnectingEnd: ReconnectingEnd {
-        let report = session.report
-        let isOwn = report.initiator == .local && report.error == nil && streams?.isEndedFromWithin != true
-        return isOwn ? .ownClose : .failed(endFailure)
-    }
-}
-
-/// A client, for a connection that must notify it and not keep it.
-final class ReconnectingReference: Sendable {
-    private weak let client: ReconnectingWebSocket?
-
-    init(_ client: ReconnectingWebSocket) {
-        self.client = client
-    }
-
-    /// Called on the client's loop, which is the connection's.
-    func ended(_ number: Int, _ end: ReconnectingEnd) {
-        guard let client else { return }
-        client.onLoop(client.loop, (number, end)) { $0.ended($1.0, $1.1) }
-    }
-}
-
-// Changes of the network, and what they do to a connection.
-
-extension ReconnectingWebSocket {
     /// Begins to take changes, once.
     func follow() {
         guard follower == nil, let changes = options.networkChanges else { return }
@@ -302,6 +256,50 @@ extension ReconnectingWebSocket {
             socket.channel.reset()
             socket.transportFailed(error)
         }
+    }
+}
+
+// A loop doesn't keep what its timers are for.
+extension ReconnectingWebSocket: TimerTarget {
+    package nonisolated func timerFired(_ timer: TimerID, now: Instant) {
+        onLoop(loop, timer) { $0.fired($1) }
+    }
+}
+
+/// What a client that reconnects reports.
+package enum ReconnectNews: Sendable {
+    case change(ReconnectChange)
+    case stage(StageEvent)
+}
+
+/// How a connection of a client that reconnects has ended.
+enum ReconnectingEnd: Sendable {
+    /// The caller closed the connection.
+    case ownClose
+    case failed(ReconnectFailure)
+}
+
+extension WebSocket {
+    /// How it has ended.
+    var reconnectingEnd: ReconnectingEnd {
+        let report = session.report
+        let isOwn = report.initiator == .local && report.error == nil && streams?.isEndedFromWithin != true
+        return isOwn ? .ownClose : .failed(endFailure)
+    }
+}
+
+/// A client, for a connection that must notify it and not keep it.
+final class ReconnectingReference: Sendable {
+    private weak let client: ReconnectingWebSocket?
+
+    init(_ client: ReconnectingWebSocket) {
+        self.client = client
+    }
+
+    /// Called on the client's loop, which is the connection's.
+    func ended(_ number: Int, _ end: ReconnectingEnd) {
+        guard let client else { return }
+        client.onLoop(client.loop, (number, end)) { $0.ended($1.0, $1.1) }
     }
 }
 

@@ -256,17 +256,9 @@ extension ReconnectingWebSocket {
         for receiver in receivers { receiver.resume(returning: ()) }
         receivers = []
     }
-}
 
-extension ReconnectFailure {
-    /// Whether it is a connection's end in order, which `messages` of a WebSocket doesn't throw either.
-    var isOrderly: Bool {
-        guard case .closed(let code) = kind else { return false }
-        return [.normalClosure, .goingAway, .noStatusReceived].contains(code)
-    }
-}
+    // MARK: Sequences
 
-extension ReconnectingWebSocket {
     /// Each connection as it is made, after its preamble.
     ///
     /// Ends when the client was closed, or when the server closed in order for good (1000, no code); throws what the
@@ -367,6 +359,14 @@ extension ReconnectingWebSocket {
         if case .ended = machine.phase { throw Self.isOver }
         let message = "There is no connection at present: the client \(machine.phase.words)."
         throw WebSocketError(.notConnected, message: message)
+    }
+}
+
+extension ReconnectFailure {
+    /// Whether it is a connection's end in order, which `messages` of a WebSocket doesn't throw either.
+    var isOrderly: Bool {
+        guard case .closed(let code) = kind else { return false }
+        return [.normalClosure, .goingAway, .noStatusReceived].contains(code)
     }
 }
 

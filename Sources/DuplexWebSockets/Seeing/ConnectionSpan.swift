@@ -168,24 +168,9 @@ extension SpanAttributes {
         self["tls.protocol.version"] = security.version == .tls13 ? "1.3" : "1.2"
         self["tls.resumed"] = security.isResumed
     }
-}
 
-extension WebSocketURL {
-    /// The URL without credentials, as always, and up to the question mark.
-    var withoutQuery: String { String(description.prefix { $0 != "?" }) }
-}
+    // MARK: The two sides, by OpenTelemetry's names
 
-/// Puts an instrument's values into the fields of a request.
-struct FieldInjector: Injector {
-    func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
-        guard let name = HTTPField.Name(key), !fields.contains(name) else { return }
-        fields[name] = value
-    }
-}
-
-// The two sides of a connection, by OpenTelemetry's names.
-
-extension SpanAttributes {
     /// Takes `host[:port]`, as a request names it.
     package mutating func setServer(_ host: String) {
         let colon = host.lastIndex(of: ":")
@@ -201,6 +186,19 @@ extension SpanAttributes {
         guard let address else { return }
         self["network.peer.address"] = address.path ?? address.host
         if address.path == nil { self["network.peer.port"] = address.port }
+    }
+}
+
+extension WebSocketURL {
+    /// The URL without credentials, as always, and up to the question mark.
+    var withoutQuery: String { String(description.prefix { $0 != "?" }) }
+}
+
+/// Puts an instrument's values into the fields of a request.
+struct FieldInjector: Injector {
+    func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
+        guard let name = HTTPField.Name(key), !fields.contains(name) else { return }
+        fields[name] = value
     }
 }
 

@@ -292,6 +292,15 @@ extension RawSpan {
         while index < byteCount, !Grammar.isControl(byte(at: index)) { index += 1 }
         return index
     }
+
+    /// The bytes from that place on, the first one lowest; at least so many of them, which are there.
+    @inline(__always)
+    fileprivate func word(at start: Int, count: Int) -> UInt64 {
+        if start + 8 <= byteCount { return littleEndianWord(at: start) }
+        var word: UInt64 = 0
+        for index in 0..<count { word |= UInt64(byte(at: start + index)) << (8 * UInt64(index)) }
+        return word
+    }
 }
 
 /// A short text of ASCII that is looked for in input, compared eight bytes at a time.
@@ -340,16 +349,5 @@ struct KnownText: Sendable {
         }
         let last = input.word(at: start + offset, count: count - offset)
         return ((last | fold) ^ words[min(offset / 8, 2)]) & lastMask == 0
-    }
-}
-
-extension RawSpan {
-    /// The bytes from that place on, the first one lowest; at least so many of them, which are there.
-    @inline(__always)
-    fileprivate func word(at start: Int, count: Int) -> UInt64 {
-        if start + 8 <= byteCount { return littleEndianWord(at: start) }
-        var word: UInt64 = 0
-        for index in 0..<count { word |= UInt64(byte(at: start + index)) << (8 * UInt64(index)) }
-        return word
     }
 }

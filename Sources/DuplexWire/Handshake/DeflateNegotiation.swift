@@ -107,21 +107,6 @@ public struct DeflateNegotiation: Sendable, Hashable {
     }
 }
 
-extension DeflateFields {
-    /// Whether a server may give this answer to that offer.
-    func answers(_ offer: DeflateOffer) -> Bool {
-        // Section 7.1.1.1: what the client asks for is confirmed, or the offer isn't accepted.
-        if offer.serverNoContextTakeover && !serverNoContextTakeover { return false }
-        // Section 7.1.2.1: the same or a smaller window.
-        if let asked = offer.serverMaxWindowBits {
-            guard case .value(let bits) = serverMaxWindowBits, bits <= asked else { return false }
-        }
-        // Section 7.1.2.2: only a client that has named its window can be asked for one. A value in the offer is a hint
-        // that the server may ignore.
-        return clientMaxWindowBits == .absent || offer.clientMaxWindowBits != nil
-    }
-}
-
 /// One offer of permessage-deflate, as a client makes it (RFC 7692 section 7.1).
 public struct DeflateOffer: Sendable, Hashable {
     /// What a client says about the window that it deflates with (RFC 7692 section 7.1.2.2).
@@ -248,6 +233,19 @@ struct DeflateFields {
             }
         }
         return ExtensionOffer(token: Self.name, parameters: parameters.compactMap(\.self))
+    }
+
+    /// Whether a server may give this answer to that offer.
+    func answers(_ offer: DeflateOffer) -> Bool {
+        // Section 7.1.1.1: what the client asks for is confirmed, or the offer isn't accepted.
+        if offer.serverNoContextTakeover && !serverNoContextTakeover { return false }
+        // Section 7.1.2.1: the same or a smaller window.
+        if let asked = offer.serverMaxWindowBits {
+            guard case .value(let bits) = serverMaxWindowBits, bits <= asked else { return false }
+        }
+        // Section 7.1.2.2: only a client that has named its window can be asked for one. A value in the offer is a hint
+        // that the server may ignore.
+        return clientMaxWindowBits == .absent || offer.clientMaxWindowBits != nil
     }
 }
 

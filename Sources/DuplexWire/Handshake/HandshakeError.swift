@@ -53,6 +53,20 @@ public struct HandshakeError: Error, Sendable, Hashable {
         self.body = body
         self.hint = hint
     }
+
+    /// Whether the server redirects, and there is no other reason not to follow than that the caller doesn't want to.
+    package var isUnfollowedRedirect: Bool {
+        status?.kind == .redirection && hint?.hasPrefix(HandshakeHint.redirects) == true
+    }
+
+    /// The same with another hint.
+    package func with(hint: String) -> HandshakeError {
+        let head = status.map { ResponseHead(status: $0, fields: fields ?? [:]) }
+        return HandshakeError(code, message, response: head, body: body, hint: hint)
+    }
+
+    /// Whether the server has refused with 403 a request that had no origin.
+    package var isOfMissingOrigin: Bool { status == .forbidden && hint?.contains(HandshakeHint.noOrigin) == true }
 }
 
 extension HandshakeError.Code {
@@ -78,22 +92,6 @@ extension HandshakeError.Code {
     public static let repeatedField = Self(rawValue: "repeatedField")
     /// The connection was closed before the answer was complete.
     public static let connectionClosed = Self(rawValue: "connectionClosed")
-}
-
-extension HandshakeError {
-    /// Whether the server redirects, and there is no other reason not to follow than that the caller doesn't want to.
-    package var isUnfollowedRedirect: Bool {
-        status?.kind == .redirection && hint?.hasPrefix(HandshakeHint.redirects) == true
-    }
-
-    /// The same with another hint.
-    package func with(hint: String) -> HandshakeError {
-        let head = status.map { ResponseHead(status: $0, fields: fields ?? [:]) }
-        return HandshakeError(code, message, response: head, body: body, hint: hint)
-    }
-
-    /// Whether the server has refused with 403 a request that had no origin.
-    package var isOfMissingOrigin: Bool { status == .forbidden && hint?.contains(HandshakeHint.noOrigin) == true }
 }
 
 extension HandshakeError: CustomStringConvertible {

@@ -221,6 +221,47 @@ public final class Session {
 
     /// Whether this side's frames are masked (RFC 6455 section 5.1).
     public var masksFrames: Bool { role == .client }
+
+    // MARK: Counts
+
+    /// What has gone over the connection so far.
+    public var counts: SessionCounts {
+        var counts = SessionCounts()
+        counts.messagesReceived = messagesIn
+        counts.messagesSent = messagesOut
+        counts.bytesReceived = bytesIn
+        counts.bytesSent = bytesOut
+        counts.controlFramesReceived = Int(controlFramesIn)
+        counts.controlFramesSent = Int(controlFramesOut)
+        return counts
+    }
+
+    /// When the first message had arrived whole; `nil` before.
+    public var firstMessage: Instant? { messagesIn > 0 ? firstMessageAt : nil }
+
+    /// When the peer was last heard of.
+    public var lastHeardOf: Instant { lastHeard }
+
+    /// Takes note of a message that has arrived whole.
+    @inline(__always)
+    func countArrived(_ bytes: Int, _ now: Instant) {
+        if messagesIn == 0 { firstMessageAt = now }
+        messagesIn &+= 1
+        bytesIn &+= bytes
+    }
+
+    /// Takes note of a message that is sent.
+    @inline(__always)
+    func countSent(_ bytes: Int) {
+        messagesOut &+= 1
+        bytesOut &+= bytes
+    }
+
+    /// Takes back that a message counts as sent: the system has refused it.
+    package func takeBackSent(_ bytes: Int) {
+        messagesOut &-= 1
+        bytesOut &-= bytes
+    }
 }
 
 /// What sessions are made with: one for all connections that are made alike, which then hold no copy of it.
@@ -301,46 +342,5 @@ public struct SessionCounts: Sendable, Hashable {
         counts.controlFramesReceived -= earlier.controlFramesReceived
         counts.controlFramesSent -= earlier.controlFramesSent
         return counts
-    }
-}
-
-extension Session {
-    /// What has gone over the connection so far.
-    public var counts: SessionCounts {
-        var counts = SessionCounts()
-        counts.messagesReceived = messagesIn
-        counts.messagesSent = messagesOut
-        counts.bytesReceived = bytesIn
-        counts.bytesSent = bytesOut
-        counts.controlFramesReceived = Int(controlFramesIn)
-        counts.controlFramesSent = Int(controlFramesOut)
-        return counts
-    }
-
-    /// When the first message had arrived whole; `nil` before.
-    public var firstMessage: Instant? { messagesIn > 0 ? firstMessageAt : nil }
-
-    /// When the peer was last heard of.
-    public var lastHeardOf: Instant { lastHeard }
-
-    /// Takes note of a message that has arrived whole.
-    @inline(__always)
-    func countArrived(_ bytes: Int, _ now: Instant) {
-        if messagesIn == 0 { firstMessageAt = now }
-        messagesIn &+= 1
-        bytesIn &+= bytes
-    }
-
-    /// Takes note of a message that is sent.
-    @inline(__always)
-    func countSent(_ bytes: Int) {
-        messagesOut &+= 1
-        bytesOut &+= bytes
-    }
-
-    /// Takes back that a message counts as sent: the system has refused it.
-    package func takeBackSent(_ bytes: Int) {
-        messagesOut &-= 1
-        bytesOut &-= bytes
     }
 }

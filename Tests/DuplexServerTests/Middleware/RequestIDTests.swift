@@ -51,12 +51,3 @@ struct RequestIDTests {
         }
     }
 }
-
-@Suite struct RandomTextTests {
-    @Test("It is 32 digits, another time others")
-    func digits() {
-        let texts = (0..<100).map { _ in RandomText.hexadecimal() }
-        #expect(texts.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
-        #expect(Set(texts).count == 100)
-    }
-}

@@ -67,6 +67,16 @@ struct XMLElement: Sendable, Hashable {
     func attribute(_ name: XMLName) -> String? {
         attributes.first { $0.name == name }?.value
     }
+
+    /// An element of WebDAV's.
+    static func dav(_ local: String, _ children: [XMLElement] = []) -> XMLElement {
+        XMLElement(.dav(local), prefix: "D", children: children.map(Node.element))
+    }
+
+    /// An element of WebDAV's with a text in it.
+    static func dav(_ local: String, text: String) -> XMLElement {
+        XMLElement(.dav(local), prefix: "D", children: [.text(text)])
+    }
 }
 
 /// The name of an element or an attribute: its namespace, and its name there (Namespaces in XML 1.0, section 2).
@@ -107,16 +117,4 @@ struct XMLName: Sendable, Hashable, CustomStringConvertible {
 
     /// A name of WebDAV's.
     static func dav(_ local: String) -> XMLName { XMLName(local, in: davNamespace) }
-}
-
-extension XMLElement {
-    /// An element of WebDAV's.
-    static func dav(_ local: String, _ children: [XMLElement] = []) -> XMLElement {
-        XMLElement(.dav(local), prefix: "D", children: children.map(Node.element))
-    }
-
-    /// An element of WebDAV's with a text in it.
-    static func dav(_ local: String, text: String) -> XMLElement {
-        XMLElement(.dav(local), prefix: "D", children: [.text(text)])
-    }
 }

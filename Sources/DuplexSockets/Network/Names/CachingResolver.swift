@@ -392,25 +392,9 @@ public final class CachingResolver: Resolver {
             state.entries[oldest.key] = nil
         }
     }
-}
 
-extension CachingResolver.Options {
-    /// The durations that are set here.
-    var durations: [DurationSetting] {
-        [
-            DurationSetting("minimumTimeToLive", minimumTimeToLive, allowsZero: true),
-            DurationSetting("maximumTimeToLive", maximumTimeToLive, allowsZero: true),
-            DurationSetting("defaultTimeToLive", defaultTimeToLive, allowsZero: true),
-            DurationSetting("unknownTimeToLive", unknownTimeToLive, allowsZero: true),
-            DurationSetting("staleTime", staleTime, allowsZero: true),
-            DurationSetting("refreshPause", refreshPause, allowsZero: true),
-            DurationSetting("refreshTimeout", refreshTimeout),
-            DurationSetting("lastResortDelay", lastResortDelay, allowsZero: true),
-        ]
-    }
-}
+    // MARK: Before anybody asks
 
-extension CachingResolver {
     /// How many names are looked up side by side.
     private static let prefetchWidth = 8
 
@@ -459,6 +443,22 @@ extension CachingResolver {
         let emptier = CacheEmptier(self, monitor)
         keep(emptier)
         monitor.tell(emptier)
+    }
+}
+
+extension CachingResolver.Options {
+    /// The durations that are set here.
+    var durations: [DurationSetting] {
+        [
+            DurationSetting("minimumTimeToLive", minimumTimeToLive, allowsZero: true),
+            DurationSetting("maximumTimeToLive", maximumTimeToLive, allowsZero: true),
+            DurationSetting("defaultTimeToLive", defaultTimeToLive, allowsZero: true),
+            DurationSetting("unknownTimeToLive", unknownTimeToLive, allowsZero: true),
+            DurationSetting("staleTime", staleTime, allowsZero: true),
+            DurationSetting("refreshPause", refreshPause, allowsZero: true),
+            DurationSetting("refreshTimeout", refreshTimeout),
+            DurationSetting("lastResortDelay", lastResortDelay, allowsZero: true),
+        ]
     }
 }
 

@@ -80,6 +80,15 @@ struct DNSRecord: Sendable, Hashable {
     /// In seconds.
     var timeToLive: UInt32
     var content: Content
+
+    fileprivate var alias: DomainName? {
+        if case .alias(let name) = content { name } else { nil }
+    }
+
+    /// For how many seconds it may be remembered that something isn't there (RFC 2308 section 5).
+    fileprivate var negativeTimeToLive: UInt32? {
+        if case .zone(let seconds) = content { min(timeToLive, seconds) } else { nil }
+    }
 }
 
 /// The first twelve octets of a message (RFC 1035 section 4.1.1).
@@ -105,84 +114,6 @@ struct DNSMessage: Sendable, Hashable {
     var answers: [DNSRecord] = []
     var authorities: [DNSRecord] = []
     var code: DNSResponseCode
-}
-
-extension DNSReader {
-    mutating func head() throws(DNSMalformed) -> DNSHead {
-        let (id, flags) = (try uint16(), try uint16())
-        let counts = (try uint16(), try uint16(), try uint16(), try uint16())
-        return DNSHead(
-            id: id,
-            flags: flags,
-            questions: Int(counts.0),
-            answers: Int(counts.1),
-            authorities: Int(counts.2),
-            additionals: Int(counts.3)
-        )
-    }
-
-    /// Reads a question; `nil` for one of another class.
-    mutating func question() throws(DNSMalformed) -> DNSQuestion? {
-        let question = DNSQuestion(name: try name(), type: DNSType(rawValue: try uint16()))
-        return try uint16() == DNSQuestion.internet ? question : nil
-    }
-
-    /// Reads the records behind the questions.
-    mutating func message(_ head: DNSHead, _ questions: [DNSQuestion]) throws(DNSMalformed) -> DNSMessage {
-        var message = DNSMessage(head: head, questions: questions, code: DNSResponseCode(rawValue: head.code))
-        for _ in 0..<head.answers { message.answers.append(try record()) }
-        for _ in 0..<head.authorities { message.authorities.append(try record()) }
-        for _ in 0..<head.additionals {
-            if case .options(let upper) = try record().content {
-                message.code = DNSResponseCode(rawValue: upper << 4 | head.code)
-            }
-        }
-        return message
-    }
-
-    private mutating func record() throws(DNSMalformed) -> DNSRecord {
-        let name = try name()
-        let type = DNSType(rawValue: try uint16())
-        let recordClass = try uint16()
-        let timeToLive = try uint32()
-        let length = Int(try uint16())
-        let start = position
-        let content = try content(type, recordClass, timeToLive, length)
-        // A record says twice how long it is, and both must say the same.
-        guard position - start == length else { throw DNSMalformed() }
-        // Numbers with the first bit set count as 0 (RFC 2181 section 8).
-        let seconds = timeToLive > UInt32(Int32.max) ? 0 : timeToLive
-        return DNSRecord(name: name, type: type, timeToLive: seconds, content: content)
-    }
-
-    private mutating func content(
-        _ type: DNSType,
-        _ recordClass: UInt16,
-        _ timeToLive: UInt32,
-        _ length: Int
-    ) throws(DNSMalformed) -> DNSRecord.Content {
-        if type == .options {
-            // Here the class is a size, and the time to live holds bits; the options themselves say nothing of interest.
-            _ = try octets(length)
-            return .options(UInt16(timeToLive >> 24))
-        }
-        guard recordClass == DNSQuestion.internet else {
-            _ = try octets(length)
-            return .other
-        }
-        switch type {
-        case .ipv4: return .address(SocketAddress(bytes: try octets(4), port: 0))
-        case .ipv6: return .address(SocketAddress(bytes: try octets(16), port: 0))
-        case .alias: return .alias(try name())
-        case .zone:
-            _ = (try name(), try name())
-            for _ in 0..<4 { _ = try uint32() }
-            return .zone(try uint32())
-        default:
-            _ = try octets(length)
-            return .other
-        }
-    }
 }
 
 /// A message of the domain name system isn't one.
@@ -262,6 +193,84 @@ struct DNSReader {
             default:
                 throw DNSMalformed()
             }
+        }
+    }
+
+    // MARK: Messages
+
+    mutating func head() throws(DNSMalformed) -> DNSHead {
+        let (id, flags) = (try uint16(), try uint16())
+        let counts = (try uint16(), try uint16(), try uint16(), try uint16())
+        return DNSHead(
+            id: id,
+            flags: flags,
+            questions: Int(counts.0),
+            answers: Int(counts.1),
+            authorities: Int(counts.2),
+            additionals: Int(counts.3)
+        )
+    }
+
+    /// Reads a question; `nil` for one of another class.
+    mutating func question() throws(DNSMalformed) -> DNSQuestion? {
+        let question = DNSQuestion(name: try name(), type: DNSType(rawValue: try uint16()))
+        return try uint16() == DNSQuestion.internet ? question : nil
+    }
+
+    /// Reads the records behind the questions.
+    mutating func message(_ head: DNSHead, _ questions: [DNSQuestion]) throws(DNSMalformed) -> DNSMessage {
+        var message = DNSMessage(head: head, questions: questions, code: DNSResponseCode(rawValue: head.code))
+        for _ in 0..<head.answers { message.answers.append(try record()) }
+        for _ in 0..<head.authorities { message.authorities.append(try record()) }
+        for _ in 0..<head.additionals {
+            if case .options(let upper) = try record().content {
+                message.code = DNSResponseCode(rawValue: upper << 4 | head.code)
+            }
+        }
+        return message
+    }
+
+    private mutating func record() throws(DNSMalformed) -> DNSRecord {
+        let name = try name()
+        let type = DNSType(rawValue: try uint16())
+        let recordClass = try uint16()
+        let timeToLive = try uint32()
+        let length = Int(try uint16())
+        let start = position
+        let content = try content(type, recordClass, timeToLive, length)
+        // A record says twice how long it is, and both must say the same.
+        guard position - start == length else { throw DNSMalformed() }
+        // Numbers with the first bit set count as 0 (RFC 2181 section 8).
+        let seconds = timeToLive > UInt32(Int32.max) ? 0 : timeToLive
+        return DNSRecord(name: name, type: type, timeToLive: seconds, content: content)
+    }
+
+    private mutating func content(
+        _ type: DNSType,
+        _ recordClass: UInt16,
+        _ timeToLive: UInt32,
+        _ length: Int
+    ) throws(DNSMalformed) -> DNSRecord.Content {
+        if type == .options {
+            // Here the class is a size, and the time to live holds bits; the options themselves say nothing of interest.
+            _ = try octets(length)
+            return .options(UInt16(timeToLive >> 24))
+        }
+        guard recordClass == DNSQuestion.internet else {
+            _ = try octets(length)
+            return .other
+        }
+        switch type {
+        case .ipv4: return .address(SocketAddress(bytes: try octets(4), port: 0))
+        case .ipv6: return .address(SocketAddress(bytes: try octets(16), port: 0))
+        case .alias: return .alias(try name())
+        case .zone:
+            _ = (try name(), try name())
+            for _ in 0..<4 { _ = try uint32() }
+            return .zone(try uint32())
+        default:
+            _ = try octets(length)
+            return .other
         }
     }
 }
@@ -401,16 +410,5 @@ struct DNSAnswer: Sendable, Hashable {
     private init(_ content: Content, _ seconds: UInt32?) {
         self.content = content
         timeToLive = seconds.map { .seconds($0) }
-    }
-}
-
-extension DNSRecord {
-    fileprivate var alias: DomainName? {
-        if case .alias(let name) = content { name } else { nil }
-    }
-
-    /// For how many seconds it may be remembered that something isn't there (RFC 2308 section 5).
-    fileprivate var negativeTimeToLive: UInt32? {
-        if case .zone(let seconds) = content { min(timeToLive, seconds) } else { nil }
     }
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+package import HTTPTypes
+
+extension HTTPField.Name {
+    /// A name that is written in the source; traps for what isn't a token.
+    init(known text: StaticString) {
+        guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
+        self = name
+    }
+
+    static let xRequestID = Self(known: "X-Request-ID")
+    static let xRequestedWith = Self(known: "X-Requested-With")
+    static let xForwardedProto = Self(known: "X-Forwarded-Proto")
+    static let link = Self(known: "Link")
+    package static let secFetchSite = Self(known: "Sec-Fetch-Site")
+    package static let referrerPolicy = Self(known: "Referrer-Policy")
+    static let lastEventID = Self(known: "Last-Event-ID")
+    static let xAccelBuffering = Self(known: "X-Accel-Buffering")
+    package static let xFrameOptions = Self(known: "X-Frame-Options")
+}
