@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
 package import HTTPTypes
 
 extension HTTPField.Name {
-    /// A name that is written in the source; traps for what isn't a token.
-    init(known text: StaticString) {
-        guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
-        self = name
-    }
-
     static let xRequestID = Self(known: "X-Request-ID")
     static let xRequestedWith = Self(known: "X-Requested-With")
     static let xForwardedProto = Self(known: "X-Forwarded-Proto")

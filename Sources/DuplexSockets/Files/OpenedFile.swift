@@ -70,18 +70,15 @@ package final class OpenedFile: Sendable {
 
     // MARK: Extended attributes
 
-    /// The most bytes of a value that are read; file systems have lower bounds of their own.
-    private static let bound = 64 * 1_024
-
     /// The value of an attribute; `nil` where there is none.
     ///
     /// - Parameter name: such as `user.origin`.
     /// - Returns: the value.
     /// - Throws: ``SocketError`` with the error number: ENOTSUP where the file system has no attributes.
     package func attribute(_ name: String) throws(SocketError) -> [UInt8]? {
-        var value = [UInt8](repeating: 0, count: Self.bound)
+        var value = [UInt8](repeating: 0, count: FileAttribute.bound)
         let count = SystemCall.readFile.make(on: descriptor) {
-            unsafe cduplex_get_attribute(descriptor, name, &value, Self.bound)
+            unsafe cduplex_get_attribute(descriptor, name, &value, FileAttribute.bound)
         }
         if count >= 0 { return Array(value[..<count]) }
         if errno == ENODATA { return nil }
@@ -118,8 +115,8 @@ package struct FileAttribute: Sendable, Hashable {
     package static let countLimit = 100
     /// How much of each value is read at most.
     package static let sizeLimit = 4_096
-    /// The bytes that all names and each value may have: the system's own bound.
-    private static let bound = 64 * 1_024
+    /// The bytes that all names and each value may have: the system's own bound; file systems have lower ones.
+    fileprivate static let bound = 64 * 1_024
 
     package init(name: String, size: Int, bytes: [UInt8]) {
         self.name = name

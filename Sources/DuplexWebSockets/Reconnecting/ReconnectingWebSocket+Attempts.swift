@@ -22,9 +22,9 @@ extension ReconnectingWebSocket {
         case .disconnect: disconnect()
         case .probe(let number): probe(number)
         case .startTimer(let instant):
-            stopWaitTimer()
+            stop(&waitTimer)
             waitTimer = loop.core.schedule(self, at: instant)
-        case .stopTimer: stopWaitTimer()
+        case .stopTimer: stop(&waitTimer)
         case .tell(let change):
             changes.tell(change)
             news.tell(.change(change))
@@ -67,8 +67,7 @@ extension ReconnectingWebSocket {
     private func endAttempt() {
         attempt?.task.cancel()
         attempt = nil
-        if let attemptTimer { loop.core.cancel(attemptTimer) }
-        attemptTimer = nil
+        stop(&attemptTimer)
     }
 
     private func failed(_ failure: ReconnectFailure, _ number: Int) {
@@ -125,9 +124,8 @@ extension ReconnectingWebSocket {
 
     // MARK: Time
 
-    func stopWaitTimer() {
-        if let waitTimer { loop.core.cancel(waitTimer) }
-        waitTimer = nil
+    private func stop(_ timer: inout TimerID?) {
+        if let timer = timer.take() { loop.core.cancel(timer) }
     }
 
     private func fired(_ timer: TimerID) {
@@ -147,7 +145,7 @@ extension ReconnectingWebSocket {
 
     private func finish() {
         endAttempt()
-        stopWaitTimer()
+        stop(&waitTimer)
         stopFollowing()
         changes.finish()
         news.finish()
@@ -170,7 +168,7 @@ extension ReconnectingWebSocket {
     func stopFollowing() {
         follower?.cancel()
         follower = nil
-        stopChangeTimer()
+        stop(&changeTimer)
     }
 
     func noted(isLoss: Bool) {
@@ -180,7 +178,7 @@ extension ReconnectingWebSocket {
 
     /// Acts on the changes that were noted, or sees to it that this is done in time.
     func reviewChanges() {
-        stopChangeTimer()
+        stop(&changeTimer)
         if case .ended = machine.phase { return }
         let now = loop.clock.now()
         let isOfChange = attempt != nil && attempt?.number == changeAttempt
@@ -195,11 +193,6 @@ extension ReconnectingWebSocket {
         let before = attempt?.number
         handle(.networkChanged)
         if let attempt, attempt.number != before { changeAttempt = attempt.number }
-    }
-
-    private func stopChangeTimer() {
-        if let changeTimer { loop.core.cancel(changeTimer) }
-        changeTimer = nil
     }
 
     // MARK: The open connection

@@ -131,9 +131,7 @@ final class HostLookup: TimerTarget {
     }
 
     private func finish(_ result: Result<Resolution, SocketError>) {
-        let completion = completion
-        self.completion = nil
-        completion?(result)
+        completion.take()?(result)
     }
 }
 
@@ -246,8 +244,6 @@ final class AddressLookup {
     }
 
     private func finish(_ outcome: Outcome) {
-        let completion = completion
-        self.completion = nil
-        completion?(outcome)
+        completion.take()?(outcome)
     }
 }

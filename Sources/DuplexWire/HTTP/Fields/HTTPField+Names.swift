@@ -7,21 +7,27 @@ package import HTTPTypes
 // (<https://tus.io/protocols/resumable-upload>), and the fields and methods of WebDAV.
 
 extension HTTPField.Name {
-    package static let tusResumable = token("Tus-Resumable")
-    package static let tusVersion = token("Tus-Version")
-    package static let tusExtension = token("Tus-Extension")
-    package static let tusMaxSize = token("Tus-Max-Size")
-    package static let tusChecksumAlgorithm = token("Tus-Checksum-Algorithm")
-    package static let uploadOffset = token("Upload-Offset")
-    package static let uploadLength = token("Upload-Length")
-    package static let uploadDeferLength = token("Upload-Defer-Length")
-    package static let uploadMetadata = token("Upload-Metadata")
-    package static let uploadChecksum = token("Upload-Checksum")
-    package static let uploadConcat = token("Upload-Concat")
-    package static let uploadExpires = token("Upload-Expires")
+    /// A name that is written in the source; traps for what isn't a token.
+    package init(known text: StaticString) {
+        guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
+        self = name
+    }
+
+    package static let tusResumable = Self(known: "Tus-Resumable")
+    package static let tusVersion = Self(known: "Tus-Version")
+    package static let tusExtension = Self(known: "Tus-Extension")
+    package static let tusMaxSize = Self(known: "Tus-Max-Size")
+    package static let tusChecksumAlgorithm = Self(known: "Tus-Checksum-Algorithm")
+    package static let uploadOffset = Self(known: "Upload-Offset")
+    package static let uploadLength = Self(known: "Upload-Length")
+    package static let uploadDeferLength = Self(known: "Upload-Defer-Length")
+    package static let uploadMetadata = Self(known: "Upload-Metadata")
+    package static let uploadChecksum = Self(known: "Upload-Checksum")
+    package static let uploadConcat = Self(known: "Upload-Concat")
+    package static let uploadExpires = Self(known: "Upload-Expires")
     /// Where a finished upload is; this server's own.
-    package static let uploadPath = token("Upload-Path")
-    package static let xHTTPMethodOverride = token("X-HTTP-Method-Override")
+    package static let uploadPath = Self(known: "Upload-Path")
+    package static let xHTTPMethodOverride = Self(known: "X-HTTP-Method-Override")
 
     /// The fields of uploads that clients send.
     package static let uploadRequestFields: [Self] = [
@@ -34,29 +40,24 @@ extension HTTPField.Name {
         uploadDeferLength, uploadMetadata, uploadConcat, uploadExpires, uploadPath,
     ]
 
-    private static func token(_ text: StaticString) -> Self {
-        guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
-        return name
-    }
-
     /// How far down a request reaches (RFC 4918 section 10.2).
-    package static let depth = token("Depth")
+    package static let depth = Self(known: "Depth")
     /// What a server knows of WebDAV (RFC 4918 section 10.1).
-    package static let dav = token("DAV")
+    package static let dav = Self(known: "DAV")
     /// Where something is to go (RFC 4918 section 10.3).
-    package static let destination = token("Destination")
+    package static let destination = Self(known: "Destination")
     /// The locks that a client has, and what is to be so (RFC 4918 section 10.4).
-    package static let davIf = token("If")
+    package static let davIf = Self(known: "If")
     /// The lock that was made, or is to go (RFC 4918 section 10.5).
-    package static let lockToken = token("Lock-Token")
+    package static let lockToken = Self(known: "Lock-Token")
     /// Whether what is at the destination may go (RFC 4918 section 10.6).
-    package static let overwrite = token("Overwrite")
+    package static let overwrite = Self(known: "Overwrite")
     /// How long a lock is to hold (RFC 4918 section 10.7).
-    package static let timeout = token("Timeout")
+    package static let timeout = Self(known: "Timeout")
     /// Shows authoring tools of Microsoft that a server knows WebDAV, not FrontPage.
-    package static let msAuthorVia = token("MS-Author-Via")
+    package static let msAuthorVia = Self(known: "MS-Author-Via")
     /// The length of a body that the Finder sends in chunks.
-    package static let xExpectedEntityLength = token("X-Expected-Entity-Length")
+    package static let xExpectedEntityLength = Self(known: "X-Expected-Entity-Length")
 }
 
 extension HTTPRequest.Method {
