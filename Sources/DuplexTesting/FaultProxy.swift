@@ -55,7 +55,7 @@ public final class FaultProxy: Sendable {
     }
 
     /// What the proxy and its connections share.
-    struct State: Sendable {
+    private struct State: Sendable {
         var target: Endpoint
         var faults: Faults
         /// How often the faults were set: what bytes are counted from.
@@ -69,7 +69,7 @@ public final class FaultProxy: Sendable {
     }
 
     let group: EventLoopGroup
-    let bulletin: Bulletin<State>
+    private let bulletin: Bulletin<State>
     private let port: ReservedPort
     private let accepted: AsyncStream<Socket>.Continuation
     private let sockets: AsyncStream<Socket>
@@ -260,7 +260,7 @@ public final class FaultProxy: Sendable {
     // MARK: Relays
 
     /// A client's connection and the one to the server that belongs to it.
-    struct Relay: Sendable {
+    private struct Relay: Sendable {
         let client: Socket
         let server: Socket
         /// What was released of each direction since the faults were set last.
@@ -340,7 +340,7 @@ public final class FaultProxy: Sendable {
     }
 
     /// Resets both sides of a connection; does nothing when it is over.
-    func lose(_ id: Int, _ relay: Relay, isFault: Bool) async {
+    private func lose(_ id: Int, _ relay: Relay, isFault: Bool) async {
         guard remove(id) else { return }
         await relay.client.reset()
         await relay.server.reset()

@@ -251,7 +251,7 @@ struct DemoEvents: Sendable {
 /// The last requests, as events for the demo page.
 ///
 /// Everybody who sees the page sees them, so they have neither the address of a client nor the query.
-struct DemoLog: Sendable {
+private struct DemoLog: Sendable {
     /// One event for each request, with JSON such as
     /// `{"method":"GET","path":"/","status":200,"microseconds":41,"bytes":5120}`.
     let feed = EventFeed(keeping: 100)

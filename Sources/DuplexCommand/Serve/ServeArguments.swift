@@ -241,7 +241,7 @@ struct ServeArguments: ParsableArguments {
     var echo: String { echoPath ?? DemoPage.echoPath }
     /// Whether clients may change what is in the folder.
     var sharesFolder: Bool { upload || webdav }
-    var asksForPassword: Bool { password != nil || passwordFile != nil }
+    private var asksForPassword: Bool { password != nil || passwordFile != nil }
     /// Whether only this machine reaches the server.
     var isLocal: Bool { ListenAddress.tcp(host: listeningHost, port: listeningPort).isLoopback }
 

@@ -10,7 +10,7 @@ import Foundation
 /// The databases that may be looked at: those that the app names, and those in the folders that it names.
 struct DatabaseCatalogue: Sendable {
     /// How many entries of a folder are looked at.
-    static let entryLimit = 20_000
+    private static let entryLimit = 20_000
     /// How many files of a folder are opened to see whether they are databases.
     private static let candidateLimit = 200
     /// How long files are opened for that; some may be locked by others.
@@ -76,7 +76,7 @@ struct DatabaseCatalogue: Sendable {
     /// Whether a file may be a database: that is seen without opening it, for others than SQLite mustn't.
     ///
     /// Databases are made of pages of 512 bytes or a multiple.
-    static func mayBe(_ entry: FolderEntry) -> Bool {
+    private static func mayBe(_ entry: FolderEntry) -> Bool {
         if entry.kind != .file || isBeside(entry.name) { return false }
         return entry.size >= 512 ? entry.size % 512 == 0 : entry.size == 0 && hasName(entry.name)
     }
@@ -210,7 +210,7 @@ struct DatabaseCatalogue: Sendable {
     }
 
     /// Whether SQLite has something of that name beside a database.
-    static func isBeside(_ name: String) -> Bool { besides.contains(where: name.hasSuffix) }
+    private static func isBeside(_ name: String) -> Bool { besides.contains(where: name.hasSuffix) }
 
     private static func withoutSuffix(_ path: String) -> String {
         besides.first(where: path.hasSuffix).map { String(path.dropLast($0.count)) } ?? path

@@ -275,7 +275,7 @@ struct DatabaseRoom: InspectorRoom {
     // MARK: Files
 
     /// Rows of a table, or what SQL gives, as a file.
-    func export(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
+    private func export(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
         let items = try request.queryItems
         guard let format = DatabaseExport.Format(rawValue: items["format"] ?? "csv") else {
             throw Problem(.badRequest, "“format” is csv or json.")

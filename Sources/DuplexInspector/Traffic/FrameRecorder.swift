@@ -153,7 +153,7 @@ struct FrameWatch: Sendable {
 ///
 /// A compressed message is recorded with what it says: a fragment of it without a payload, its last frame with all. One that
 /// is read or written in pieces is recorded as it goes over the wire: nobody has it whole.
-final class FrameTracker {
+private final class FrameTracker {
     private let ring: LiveRing<RecordedFrame>
     private let limit: Int
     private let hasPieces: Bool

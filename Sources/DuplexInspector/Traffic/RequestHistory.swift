@@ -66,7 +66,7 @@ public struct RequestHistoryOptions: Sendable, Hashable {
 }
 
 /// Puts together what is recorded of one request; on its loop.
-final class RequestWatcher: ExchangeWatcher {
+private final class RequestWatcher: ExchangeWatcher {
     private let request: Request
     private var exchange: RecordedExchange
     private let limit: Int

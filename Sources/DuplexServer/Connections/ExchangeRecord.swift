@@ -109,7 +109,7 @@ final class ExchangeRecord {
 /// The time in which a handler has to answer.
 ///
 /// Belongs to its loop's thread.
-final class TimeLimit: TimerTarget {
+private final class TimeLimit: TimerTarget {
     private weak var connection: HTTPConnection?
     private let core: LoopCore
     private var timer: TimerID?

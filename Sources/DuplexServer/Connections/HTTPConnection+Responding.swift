@@ -116,7 +116,7 @@ extension HTTPConnection {
     }
 
     /// Has a body sent from where it lies, behind what was written of the response.
-    func writeInPlace(_ body: RawSpan, behind bytes: inout [UInt8]) {
+    private func writeInPlace(_ body: RawSpan, behind bytes: inout [UInt8]) {
         channel.write(bytes.span.raw)
         bytes.removeAll(keepingCapacity: true)
         channel.writeNow(body)

@@ -11,13 +11,13 @@ public struct MultipartForm: AsyncSequence {
 
     private let reader: MultipartReader
 
-    init(_ reader: MultipartReader) {
+    fileprivate init(_ reader: MultipartReader) {
         self.reader = reader
     }
 
     /// Reads the parts.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let reader: MultipartReader
+        fileprivate let reader: MultipartReader
 
         /// The next part, or `nil` at the end of the form; what is left of the last one is passed over.
         ///
@@ -49,7 +49,7 @@ public struct MultipartPart: AsyncSequence {
     private let reader: MultipartReader
     private let number: Int
 
-    init(_ head: MultipartHead, _ reader: MultipartReader, _ number: Int) {
+    fileprivate init(_ head: MultipartHead, _ reader: MultipartReader, _ number: Int) {
         self.head = head
         self.reader = reader
         self.number = number
@@ -73,7 +73,7 @@ public struct MultipartPart: AsyncSequence {
 
     /// Reads the pieces of a part.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let reader: MultipartReader
+        fileprivate let reader: MultipartReader
         let number: Int
 
         /// The next piece, or `nil` at the end of the part, and once another part has been asked for.
@@ -125,7 +125,7 @@ public struct MultipartPart: AsyncSequence {
 /// Reads a body of several parts: what the form and its parts share.
 ///
 /// Not `Sendable`, as nothing here is: one task reads.
-final class MultipartReader {
+private final class MultipartReader {
     private var parser: MultipartParser
     private var pieces: RequestBody.AsyncIterator
     private var input: [UInt8] = []

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Nonces aren't kept: they say by themselves when they were made, under a key of this process. What is kept, in bounded
 /// memory, is which counts were used with those that are in use.
-final class DigestGuard: Sendable {
+private final class DigestGuard: Sendable {
     /// What a request has in Authorization.
     enum Claim {
         case digest(DigestCredentials)
@@ -136,7 +136,7 @@ final class DigestGuard: Sendable {
 }
 
 /// What the response to a request says of the server's own knowledge of the secret.
-enum DigestProof: RequestKey {
+private enum DigestProof: RequestKey {
     typealias Value = String
 }
 

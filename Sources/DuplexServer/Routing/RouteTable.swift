@@ -278,7 +278,7 @@ struct RouteDraft {
 }
 
 /// A handler of requests that no path leads to: those that a closure of the app picks, or all that are left.
-struct OtherRoute: Sendable {
+private struct OtherRoute: Sendable {
     private let host: HostPattern?
     /// What the path begins with, without a slash at its end.
     private let prefix: String

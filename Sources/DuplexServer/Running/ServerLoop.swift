@@ -26,7 +26,7 @@ final class ServerLoop: ConnectionOwner {
     }
 
     /// What goes on until the server ends it.
-    enum Leaving {
+    fileprivate enum Leaving {
         case webSocket(WebSocket)
         /// A response without an end of its own.
         case response(HTTPConnection)
@@ -48,32 +48,32 @@ final class ServerLoop: ConnectionOwner {
         var phase = LoopPhase.serving
         var connections: Set<HTTPConnection> = []
         var webSockets: [ObjectIdentifier: Served] = [:]
-        var openWebSockets = 0
+        fileprivate var openWebSockets = 0
         /// The requests of a part that has ended.
         var requests: UInt64 = 0
         /// What is still to be closed.
-        var leaving: [Leaving] = []
+        fileprivate var leaving: [Leaving] = []
         /// How many of these have their turn.
-        var mustClose = 0
+        fileprivate var mustClose = 0
         /// Whether they go on in the next turn.
-        var isClosePlanned = false
+        fileprivate var isClosePlanned = false
         /// Whether nothing is left behind these: all handlers are cancelled then.
-        var isLastBatch = false
+        fileprivate var isLastBatch = false
         /// Handlers that are to be started.
         var jobs: Deque<Job> = []
         /// The task that starts them, while it has nothing to do.
-        var starter: Waiter<Void>?
+        fileprivate var starter: Waiter<Void>?
         /// Whether the handlers that run are to be cancelled.
-        var mustCancel = false
+        fileprivate var mustCancel = false
         var timer: TimerID?
         /// When what is left is cut at the latest.
         var deadline: Instant?
         /// Whether closing handshakes have no longer than the limit of the end.
-        var cutsWebSockets = false
+        fileprivate var cutsWebSockets = false
         /// Whether all connections are closed and all handlers have returned.
         var hasEnded = false
         /// Who waits for that, or for the time to be over.
-        var leavers: [CheckedContinuation<Void, Never>] = []
+        fileprivate var leavers: [CheckedContinuation<Void, Never>] = []
         /// Kept from the beginning of the end on, for the timer; until the loop's part has ended.
         var owner: ServerLoop?
 
@@ -87,7 +87,7 @@ final class ServerLoop: ConnectionOwner {
         /// connection.
         var hasWork: Bool { !jobs.isEmpty || mustCancel || (phase.isStopping && isEmpty) }
 
-        func wakeStarter() {
+        fileprivate func wakeStarter() {
             starter?.resume(returning: ())
             starter = nil
         }
@@ -468,7 +468,7 @@ final class ServerLoop: ConnectionOwner {
         }
     }
 
-    func letGo() {
+    private func letGo() {
         let leavers = state.value.leavers
         state.value.leavers = []
         for leaver in leavers { leaver.resume() }
@@ -500,7 +500,7 @@ final class ServerLoop: ConnectionOwner {
     }
 
     /// Closes those whose turn has come: in several turns of the loop where they are many.
-    func closeNext() {
+    private func closeNext() {
         let state = state.value
         var share = TurnShare()
         while state.mustClose > 0, let next = state.leaving.popLast() {

@@ -63,7 +63,7 @@ struct ZipStream: Sendable {
 }
 
 /// A zip on its way to one client.
-final class ZipRun {
+private final class ZipRun {
     private let packer: ZipPacker
     private let writer: ResponseWriter
     /// Whether the length was said: then nothing may be left out.

@@ -180,7 +180,7 @@ final class FolderState: Sendable {
     }
 
     /// Takes what had to leave when its process was ended into that process's temporary folder, with which it goes.
-    func finishLeaving(in temporary: OpenedFolder) {
+    private func finishLeaving(in temporary: OpenedFolder) {
         for name in (try? temporary.names(atMost: .max).names) ?? [] where name.hasPrefix(Self.leavingPrefix) {
             try? finishLeaving(by: name, in: temporary)
         }

@@ -455,7 +455,7 @@ final class FolderStore: Sendable {
     ///
     /// - Returns: where it is now.
     /// - Throws: `SocketError`, and it is where it was.
-    func takeOut(_ place: Place) throws(SocketError) -> Place {
+    private func takeOut(_ place: Place) throws(SocketError) -> Place {
         let name = FolderState.randomName()
         do throws(SocketError) {
             let temporary = try state.temporaryFolder()

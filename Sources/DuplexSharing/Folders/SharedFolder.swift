@@ -31,7 +31,7 @@ public final class SharedFolder: Sendable {
     /// Held while something is read, changed and written again.
     let changing = Mutex(())
     /// When it was looked last for what is old in the trash.
-    let trashLooked = Mutex<UnixTime?>(nil)
+    private let trashLooked = Mutex<UnixTime?>(nil)
     /// Observers of changes, by number.
     private let observers = Mutex<(last: Int, all: [Int: @Sendable (FolderPath) -> Void])>((0, [:]))
 

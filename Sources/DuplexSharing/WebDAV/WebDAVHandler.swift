@@ -109,11 +109,11 @@ final class WebDAVHandler: Sendable {
     }
 
     /// Whether clients see it.
-    func isSeen(_ path: FolderPath) -> Bool {
+    private func isSeen(_ path: FolderPath) -> Bool {
         folder.shows(path) && (options.takesFinderFiles || !path.names.contains(where: Self.isFinderFile))
     }
 
-    static func isFinderFile(_ name: String) -> Bool {
+    private static func isFinderFile(_ name: String) -> Bool {
         name.utf8.starts(with: "._".utf8) || name == ".DS_Store"
     }
 
@@ -142,7 +142,7 @@ final class WebDAVHandler: Sendable {
     ///
     /// The fields of proxies are taken from everybody: they only decide whether a URL is one of this server, and its path
     /// alone would be one in any case.
-    func aliases(of request: WebDAVRequest) -> [String] {
+    private func aliases(of request: WebDAVRequest) -> [String] {
         options.publicHosts + ForwardedHosts.read(request.fields)
     }
 

@@ -161,7 +161,7 @@ extension Channel {
     }
 
     /// The network has ended, which somebody on the way may have brought about.
-    func endNetwork(_ tls: TLSLayer) {
+    private func endNetwork(_ tls: TLSLayer) {
         if state.course == .leaving {
             endInput()
         } else if tls.stage != .open {
@@ -220,7 +220,7 @@ extension Channel {
     }
 
     /// Closes after the alert with the reason, and notifies the waiter.
-    func failSecured(_ error: SocketError, _ tls: TLSLayer) {
+    private func failSecured(_ error: SocketError, _ tls: TLSLayer) {
         guard isOpen, self.tls === tls else { return }
         let error = tls.explained(error)
         let handler = handler
@@ -253,7 +253,7 @@ extension Channel {
     }
 
     /// Sends what is on the wire and these bytes behind it, as far as the socket takes them.
-    func transmit(_ bytes: RawSpan, _ tls: TLSLayer) {
+    private func transmit(_ bytes: RawSpan, _ tls: TLSLayer) {
         guard state.sendFailure == nil else { return }
         let wire = tls.wire.take() ?? core.takeOutput()
         let result = isFull ? TransferResult.wouldBlock : wire.send(to: carrier, then: bytes)
@@ -301,7 +301,7 @@ extension Channel {
     }
 
     /// Secures what was written, and sends it, until the socket takes no more.
-    func secureOutput(_ tls: TLSLayer) {
+    private func secureOutput(_ tls: TLSLayer) {
         guard tls.stage == .open, let buffer = output.take() else { return }
         while buffer.count > 0, mayEncrypt(tls) {
             buffer.consume { secure($0, tls) }
@@ -358,7 +358,7 @@ extension Channel {
     // the outer one. The inner layer has a memory of its own, since one is lent while the other is used.
 
     /// Puts a layer within the one that there is, whose handshake is done; see ``prepareTLS(_:serverName:timeout:loop:completion:)``.
-    func prepareInner(
+    private func prepareInner(
         _ outer: TLSLayer,
         _ context: TLSContext,
         _ serverName: String?,
@@ -385,7 +385,7 @@ extension Channel {
     }
 
     /// Takes what has arrived out of the outer's records, and gives it to the inner layer, which keeps what isn't wanted.
-    func unwrap(_ outer: TLSEngine, _ tls: TLSLayer) {
+    private func unwrap(_ outer: TLSEngine, _ tls: TLSLayer) {
         while isOpen, self.tls === tls {
             let result = outer.decrypt(limit: TLSMemory.plaintextSize)
             outer.memory.drain { transmit($0, tls) }
@@ -402,7 +402,7 @@ extension Channel {
     }
 
     /// Sends the inner layer's records within the outer's.
-    func wrap(_ bytes: RawSpan, _ outer: TLSEngine, _ tls: TLSLayer) {
+    private func wrap(_ bytes: RawSpan, _ outer: TLSEngine, _ tls: TLSLayer) {
         var rest = bytes
         do throws(SocketError) {
             while !rest.isEmpty {

@@ -256,7 +256,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
 
     /// Sees to what a send outside of a flush has left.
     @inline(__always)
-    func sentNow(_ result: TransferResult) {
+    private func sentNow(_ result: TransferResult) {
         // The writer isn't called back from within: failures, and room, are reported at the end of the turn.
         if case .failed(let code) = result {
             state.sendFailed(code)

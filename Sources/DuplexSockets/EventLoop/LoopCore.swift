@@ -11,7 +11,7 @@ package final class LoopCore {
     /// The loop's time: read once in each turn, when the poller came back.
     package var now: Instant { turnBegan }
     let clock: LoopClock
-    var turnBegan: Instant
+    private var turnBegan: Instant
     package let receiveBuffer = ReceiveBuffer()
     private let outputPool = OutputPool()
     /// What the secured connections of the loop decrypt into and encrypt into; there is none before the first.
@@ -21,43 +21,43 @@ package final class LoopCore {
     /// What rooms above keep for all connections of the loop.
     private var sharedObjects: [ObjectIdentifier: AnyObject] = [:]
 
-    let poller: any Poller
-    @safe @exclusivity(unchecked) var watched: [Watched] = []
+    private let poller: any Poller
+    @safe @exclusivity(unchecked) private var watched: [Watched] = []
     /// The number of descriptors that are watched.
     package private(set) var watchedCount = 0
-    @safe @exclusivity(unchecked) var timers: TimerWheel
+    @safe @exclusivity(unchecked) private var timers: TimerWheel
     // Whether the lists below have something in them.
-    var hasJobs = false
-    var hasDirty = false
-    var hasCalled = false
+    private var hasJobs = false
+    private var hasDirty = false
+    private var hasCalled = false
     // Not checked for overlapping accesses, some fifty instructions each time: a list is appended to, or taken out whole before
     // anything of it is called.
-    @safe @exclusivity(unchecked) var jobs: [UnownedJob] = []
-    @safe @exclusivity(unchecked) var dirtyChannels = FlushList()
-    @safe @exclusivity(unchecked) var dirty: [any Flushable] = []
+    @safe @exclusivity(unchecked) private var jobs: [UnownedJob] = []
+    @safe @exclusivity(unchecked) private var dirtyChannels = FlushList()
+    @safe @exclusivity(unchecked) private var dirty: [any Flushable] = []
     /// Whose descriptors are no longer watched since this turn: one that unwatches itself while it is called lives on until
     /// it has returned, so that a call needn't count its references.
-    var unwatched: [any DescriptorHandler] = []
-    @safe @exclusivity(unchecked) var events: [PollEvent] = []
-    @safe @exclusivity(unchecked) var dueTimers: [DueTimer] = []
+    private var unwatched: [any DescriptorHandler] = []
+    @safe @exclusivity(unchecked) private var events: [PollEvent] = []
+    @safe @exclusivity(unchecked) private var dueTimers: [DueTimer] = []
     // What comes next of these two: what a turn had no time for is left in them.
-    var nextEvent = 0
-    var nextDue = 0
-    var called: [any TurnTarget] = []
-    var calling: [any TurnTarget] = []
+    private var nextEvent = 0
+    private var nextDue = 0
+    private var called: [any TurnTarget] = []
+    private var calling: [any TurnTarget] = []
     /// How far the time is to be moved, of a loop that is moved by hand.
-    var moves: [ClockMove] = []
+    private var moves: [ClockMove] = []
     /// Whether what was just received is so much that its reader should have it before the next one's displaces it from
     /// the processor's cache.
     var hasLargeInput = false
     private var isStopped = false
     // Whether steps are measured, when the present one began and how long it may take: numbers of their own, as above.
-    var watchesSteps = false
-    var stepBegan: Int64 = 0
-    var stepThreshold = Int64.max
-    var steps = StepWatch()
+    private var watchesSteps = false
+    private var stepBegan: Int64 = 0
+    private var stepThreshold = Int64.max
+    private var steps = StepWatch()
     /// When memory goes back to the system, in nanoseconds; the end of time while nothing has been left behind.
-    var memoryReturn = Int64.max
+    private var memoryReturn = Int64.max
     private var stopObservers: [ObjectIdentifier: any StopObserver] = [:]
 
     /// Whose descriptors are watched.
@@ -253,7 +253,7 @@ package final class LoopCore {
     }
 
     /// Whether timers that are due wait for the next turn.
-    var hasDueTimers: Bool { nextDue < dueTimers.count }
+    private var hasDueTimers: Bool { nextDue < dueTimers.count }
 
     /// Tells everything that is still watched that the loop ends; from here on nothing new can be watched.
     package func stopHandlers() {
@@ -433,7 +433,7 @@ package final class LoopCore {
         hasJobs = !jobs.isEmpty
     }
 
-    func flushDirty() {
+    private func flushDirty() {
         guard hasDirty else { return }
         hasDirty = false
         var channels = FlushList()
@@ -502,7 +502,7 @@ package final class LoopCore {
 
     /// Ends a step: how long it was, in nanoseconds, if that is worth a word.
     @inline(__always)
-    func stepDuration() -> Int64? {
+    private func stepDuration() -> Int64? {
         let now = Instant.coarse().nanoseconds
         let duration = now &- stepBegan
         stepBegan = now

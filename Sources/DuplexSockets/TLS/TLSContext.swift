@@ -349,7 +349,7 @@ final class TLSSessions: Sendable {
 }
 
 /// A file that gets the keys of connections, in the form that Wireshark and others read (RFC 9850).
-final class KeyLog: Sendable {
+private final class KeyLog: Sendable {
     private let descriptor: Int32
 
     private init(_ descriptor: Int32) {

@@ -205,7 +205,7 @@ public final class TLSIdentities: Sendable {
 }
 
 /// Keeps what was made from a value of options, for it and its copies.
-final class TLSContextCache: Sendable {
+private final class TLSContextCache: Sendable {
     private let state = Mutex<(version: Int, context: TLSContext)?>(nil)
 
     func context(

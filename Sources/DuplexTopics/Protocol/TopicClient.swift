@@ -198,7 +198,7 @@ public actor TopicClient {
     }
 
     /// What is asked for behind the end fails with this.
-    var endError: TopicError {
+    private var endError: TopicError {
         if case .failure(let error) = end { return error }
         return TopicError(.closed, "The client is closed.")
     }

@@ -33,7 +33,7 @@ actor RedisCluster: RedisClient {
     private var heldTimer: TimerID?
     private var waits: [UInt64: Waiter<RedisValue>] = [:]
     var subscriptions: [UInt64: Subscription] = [:]
-    var lastSubscription: UInt64 = 0
+    private var lastSubscription: UInt64 = 0
     private(set) var isClosed = false
 
     /// A local subscriber.
@@ -420,7 +420,7 @@ actor RedisCluster: RedisClient {
     }
 
     /// The slots are known anew.
-    func moveSubscriptions() {
+    private func moveSubscriptions() {
         for number in subscriptions.keys.sorted() { settle(number) }
     }
 

@@ -45,7 +45,7 @@ struct TopicTable: Sendable {
     /// The topics whose histories are looked at for what has become too old.
     var sweep: [Int32] = []
     private let rules: [HistoryRule]
-    var inboxes: [LoopInbox?] = []
+    private var inboxes: [LoopInbox?] = []
     private(set) var subscriptionCount = 0
 
     private struct HistoryRule: Sendable {
@@ -364,7 +364,7 @@ struct TopicTable: Sendable {
     }
 
     /// Takes a record out that nobody needs.
-    mutating func forgetIfIdle(_ slot: Int32) {
+    private mutating func forgetIfIdle(_ slot: Int32) {
         guard let record = records[Int(slot)], record.shares.isEmpty, record.listeners.isEmpty else { return }
         if let history = histories[slot] {
             // What a backplane keeps isn't kept here for nobody.

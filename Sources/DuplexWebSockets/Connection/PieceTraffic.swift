@@ -44,7 +44,7 @@ final class PieceTraffic {
     /// Whether nothing is read for a while, as the peer was too fast.
     var isPaused = false
     /// From when on that isn't given back yet to the message that is arriving.
-    var pausedSince = Instant(nanoseconds: 0)
+    fileprivate var pausedSince = Instant(nanoseconds: 0)
 
     /// What waits for its turn to be sent.
     enum Held {

@@ -341,13 +341,13 @@ extension WebSocket {
     // isn't at the beginning of a frame.
 
     /// The inbox is full: nothing more is received in this turn, and then only what ``lookAhead()`` asks for.
-    func holdReading() {
+    private func holdReading() {
         channel.isReading = false
         if session.state == .open { planRest() }
     }
 
     /// Looks for the peer's close in what was kept, and has more of it received.
-    func lookAhead() {
+    private func lookAhead() {
         guard isTaking, session.state == .open, streams?.isReceiving != true, streams?.isPaused != true else { return }
         if !isReadingAhead {
             guard let search = session.searchClose() else { return }

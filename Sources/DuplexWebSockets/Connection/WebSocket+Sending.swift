@@ -313,7 +313,12 @@ extension WebSocket {
     ///
     /// - Returns: false if it is to be sent as it is.
     @inline(never)
-    func writeCompressed(_ kind: Message.Kind, _ payload: RawSpan, _ choice: Bool?, to channel: Channel) -> Bool {
+    private func writeCompressed(
+        _ kind: Message.Kind,
+        _ payload: RawSpan,
+        _ choice: Bool?,
+        to channel: Channel
+    ) -> Bool {
         session.compress(payload, choice) { deflated in
             channel.write(capacity: FrameHeader.maximumSize + deflated.byteCount) { output in
                 session.encode(compressed: kind, deflated, into: &output)

@@ -10,11 +10,11 @@ package import DuplexWire
 /// Behind one reference, because an idle connection is little more than the room for what it might need.
 final class WebSocketExtras {
     var pings: [WebSocket.PingWaiter] = []
-    var closers: [Waiter<Void>] = []
+    fileprivate var closers: [Waiter<Void>] = []
     /// Observers of each round trip.
     var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
     /// Of the end, or of a pause because the peer is too fast.
-    var graceTimer: TimerID?
+    fileprivate var graceTimer: TimerID?
     /// Looks for the peer's close behind a full inbox, while that is received.
     var closeSearch: CloseSearch?
     /// Pings and pongs that wait for the delegate; of a connection with one.

@@ -165,7 +165,7 @@ extension ReconnectingWebSocket {
         }
     }
 
-    func stopFollowing() {
+    private func stopFollowing() {
         follower?.cancel()
         follower = nil
         stop(&changeTimer)
@@ -177,7 +177,7 @@ extension ReconnectingWebSocket {
     }
 
     /// Acts on the changes that were noted, or sees to it that this is done in time.
-    func reviewChanges() {
+    private func reviewChanges() {
         stop(&changeTimer)
         if case .ended = machine.phase { return }
         let now = loop.clock.now()

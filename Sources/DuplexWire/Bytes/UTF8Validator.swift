@@ -45,7 +45,7 @@ public struct UTF8Validator: Sendable, Hashable {
 /// follows it: to take a step is to shift the byte's word by the state. The first byte of a character decides about more
 /// than the number that follow, since no character may be written longer than needed, be a surrogate, or lie beyond
 /// U+10FFFF.
-enum UTF8States {
+private enum UTF8States {
     /// Between two characters.
     static let boundary: UInt8 = 0
     /// Behind a byte that no text can have; nothing leads out of it.

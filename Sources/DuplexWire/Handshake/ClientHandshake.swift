@@ -177,7 +177,7 @@ public struct ClientHandshake: Sendable {
 }
 
 /// The request of a client's handshake (RFC 6455 section 4.1).
-enum ClientRequest {
+private enum ClientRequest {
     /// The fields that the handshake itself is made of, or that would give its request a body.
     private static let reserved: Set<HTTPField.Name> = [
         .upgrade, .connection, .secWebSocketKey, .secWebSocketVersion, .secWebSocketAccept, .secWebSocketProtocol,

@@ -115,7 +115,7 @@ public final class Session {
     var liveness: Liveness
     // What has gone over the connection: plain numbers, since every message counts.
     var messagesIn = 0
-    var messagesOut = 0
+    private var messagesOut = 0
     var bytesIn = 0
     var bytesOut = 0
     var controlFramesIn: UInt32 = 0
@@ -125,7 +125,7 @@ public final class Session {
     /// When the session was made.
     public let began: Instant
     /// Means something once a message has arrived.
-    var firstMessageAt: Instant
+    private var firstMessageAt: Instant
     /// There is one once a pong has come: a connection that is never pinged has no room for it.
     var roundTrips: RoundTrips?
 

@@ -124,7 +124,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
         }
     }
 
-    func decided(_ attempt: ConnectAttempt, _ state: ConnectAttempt.State) {
+    fileprivate func decided(_ attempt: ConnectAttempt, _ state: ConnectAttempt.State) {
         guard let index = entries.firstIndex(where: { $0.attempt === attempt }) else { return }
         if !settle(index, state) && completion != nil { startNext() }
     }
@@ -219,7 +219,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
 }
 
 /// One address that is being connected to, on one loop.
-final class ConnectAttempt: DescriptorHandler, TimerTarget {
+private final class ConnectAttempt: DescriptorHandler, TimerTarget {
     /// How it stands.
     enum State {
         case underWay

@@ -67,7 +67,7 @@ package enum Connector {
 }
 
 /// One outgoing connection while it is being made: the name, then the race of the addresses, then TLS.
-final class ConnectOperation<Value: Sendable>: Sendable {
+private final class ConnectOperation<Value: Sendable>: Sendable {
     private struct Progress {
         var isCancelled = false
         var continuation: CheckedContinuation<Void, Never>?

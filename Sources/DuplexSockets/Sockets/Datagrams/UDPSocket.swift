@@ -236,7 +236,7 @@ public actor UDPSocket {
         try body(try openDescriptor())
     }
 
-    func openDescriptor() throws(SocketError) -> Int32 {
+    private func openDescriptor() throws(SocketError) -> Int32 {
         if let failure { throw failure }
         return channel.value.descriptor
     }

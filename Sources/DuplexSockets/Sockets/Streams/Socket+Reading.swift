@@ -411,7 +411,7 @@ extension Socket {
     private static let patience = 16
 
     /// Chooses where the next piece is received, by those that came.
-    func tookPiece(of count: Int) {
+    private func tookPiece(of count: Int) {
         if count >= Self.ownReceiveSize {
             smallPiecesLeft = Self.patience
         } else if smallPiecesLeft > 0 {

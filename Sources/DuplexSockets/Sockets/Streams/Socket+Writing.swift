@@ -113,13 +113,13 @@ extension Socket {
     }
 
     /// - Throws: why nothing can be written; `CancellationError` for a task that is cancelled.
-    func checkWriting() throws {
+    private func checkWriting() throws {
         if let refusal = writingRefusal { throw refusal }
         try Task.checkCancellation()
     }
 
     /// Why nothing can be written; `nil` when something can.
-    var writingRefusal: SocketError? {
+    private var writingRefusal: SocketError? {
         if let failure { return failure }
         if isClosing { return closingRefusal }
         if hasFinishedWriting { return SocketError(.closed, message: "This side has finished writing.") }

@@ -113,7 +113,7 @@ struct TopicFrame: Sendable, Hashable {
 }
 
 /// Takes fields out of bytes, one behind the other.
-struct ByteFieldReader {
+private struct ByteFieldReader {
     private let all: [UInt8]
     private var position = 0
 

@@ -147,7 +147,7 @@ struct ChunkedDecoder: Sendable {
 /// A field that decides how a message is framed, routed, authenticated or understood comes too late in a trailer:
 /// whoever took it up there would read another message than those who acted on the head. It is judged like the others
 /// and then dropped (RFC 9110 section 6.5.1).
-struct TrailerSection: Sendable {
+private struct TrailerSection: Sendable {
     private(set) var fields = HTTPFields()
     private var count = 0
     private let bound: Int
