@@ -19,22 +19,22 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
 
     package let core: LoopCore
     /// What moves the bytes.
-    let carrier: Carrier
+    private let carrier: Carrier
     /// Where it stands.
-    @safe @exclusivity(unchecked) var state = ChannelState()
+    @safe @exclusivity(unchecked) private var state = ChannelState()
     /// What the carrier is watched for; `nil` while it isn't watched.
-    var interest: Readiness?
-    var isFlushPlanned = false
-    var lastReceiveFilled = false
+    private var interest: Readiness?
+    private var isFlushPlanned = false
+    private var lastReceiveFilled = false
     /// Whether the handler is asked to receive by itself.
     var handlerReceives = false
     /// Whether the channel is of no use once its peer can't be written to: then it fails, though bytes may lie unread.
     package var needsReader = false
-    var waitsForDrain = false
+    private var waitsForDrain = false
     /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
-    var isKnownFull = false
-    var receiveLimit = Int32(ReceiveBuffer.size)
-    var closeTimer: TimerID?
+    private var isKnownFull = false
+    private var receiveLimit = Int32(ReceiveBuffer.size)
+    private var closeTimer: TimerID?
     /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
     ///
     /// It is asked at the end of the turn, and the poller watches for room only when there is something left then.
@@ -60,16 +60,16 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     /// The handler of a channel that keeps it; see ``keep(_:)``.
     private var keptHandler: (any ChannelHandler)?
     /// What was written and waits; there is one only while something does.
-    @safe @exclusivity(unchecked) var output: OutputBuffer?
+    @safe @exclusivity(unchecked) private var output: OutputBuffer?
     /// What secures the connection, from the moment on from which nothing is written in the clear any more.
-    var tls: TLSLayer?
+    private var tls: TLSLayer?
     /// How many bytes were written to go out at once, since the last flush.
-    var sentAtOnce = 0
+    private var sentAtOnce = 0
 
-    /// Output waits above this many bytes: whoever writes should stop.
-    var highWaterMark = 64 * 1_024
+    /// Output waits above this many bytes: whoever writes should stop; see ``setWaterMarks(high:low:)``.
+    private var highWaterMark = 64 * 1_024
     /// Output that waited has fallen to this many bytes: whoever writes may go on.
-    var lowWaterMark = 16 * 1_024
+    private var lowWaterMark = 16 * 1_024
 
     /// From how many bytes on what was received is handed on at once; see ``LoopCore/hasLargeInput``.
     private static let largeInput = 16 * 1_024
@@ -80,7 +80,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     static let fairShare = 1_024 * 1_024
 
     /// How long a peer may go on sending to a side that has closed.
-    static let lingerTime = Duration.seconds(2)
+    private static let lingerTime = Duration.seconds(2)
 
     /// Takes over what moves bytes, connected and non-blocking.
     ///
@@ -144,13 +144,13 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         set { if state.read(newValue) { beginReading() } }
     }
 
-    func beginReading() {
+    private func beginReading() {
         if interest?.contains(.readable) != true { updateInterest() }
         if let tls, tls.engine.hasInput { planDelivery() }
     }
 
     /// Whether the socket is received from: for the handler, or for a handshake.
-    var wantsInput: Bool {
+    private var wantsInput: Bool {
         switch state.input {
         case .taken: true
         case .paused: tls?.stage == .shakingHands
@@ -205,11 +205,11 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
 
     /// Receives into the loop's buffer.
     @inline(__always)
-    func receive(limit: Int, _ body: (inout MutableRawSpan) -> Void) -> TransferResult {
+    private func receive(limit: Int, _ body: (inout MutableRawSpan) -> Void) -> TransferResult {
         unsafe core.receiveBuffer.receive(limit: limit, from: { unsafe carrier.receive(into: $0) }, body)
     }
 
-    func endInput() {
+    private func endInput() {
         state.endInput()
         updateInterest()
         handler?.inputEnded()
@@ -270,6 +270,12 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         }
     }
 
+    /// Sets above how many bytes that wait whoever writes should stop, and down to how many, to go on.
+    func setWaterMarks(high: Int, low: Int) {
+        highWaterMark = high
+        lowWaterMark = low
+    }
+
     /// Whether what waits is above the high-water mark, or so much was sent at once that others are to have a turn; when it
     /// was, the handler hears of `outputDrained` later.
     package var isAboveHighWaterMark: Bool {
@@ -295,11 +301,11 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
 
     /// What is written isn't sent, which matters when nobody has noticed yet that nothing is.
     @inline(never)
-    func missOutput() {
+    private func missOutput() {
         if state.missOutput() { planDelivery() }
     }
 
-    func planFlush() {
+    private func planFlush() {
         guard !isFlushPlanned && !isFull else { return }
         isFlushPlanned = true
         core.flushAtEndOfTurn(self)
@@ -314,12 +320,12 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
 
     /// What waits, or an empty buffer; moved out of its place and moved back by the caller, since moving counts no
     /// references.
-    func takeOutput() -> OutputBuffer {
+    private func takeOutput() -> OutputBuffer {
         if let buffer = output.take() { return buffer }
         return core.takeOutput()
     }
 
-    func returnOutput() {
+    private func returnOutput() {
         if let buffer = output.take() { core.giveOutput(buffer) }
     }
 
@@ -350,7 +356,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     @inline(__always)
     private var hasOnlySent: Bool { canWrite && !waitsForDrain && !handlerSends && !isFull }
 
-    func after(_ result: TransferResult) {
+    private func after(_ result: TransferResult) {
         if case .failed(let code) = result {
             fail("The connection was lost while sending.", errno: code)
             return
@@ -368,7 +374,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         }
     }
 
-    func allSent() {
+    private func allSent() {
         returnOutput()
         let isHandshaking = tls.map { $0.stage != .open } ?? false
         switch state.allSent(isHandshaking: isHandshaking) {
@@ -387,9 +393,18 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         if isFull || handlerSends && !isFlushPlanned { updateInterest() }
     }
 
+    /// Has the system move a part of a file past what waits here, which is nothing.
+    ///
+    /// - Returns: what that gave; `nil` where the carrier has no descriptor.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
+    func send(_ file: FileRange, limit: Int) throws(SocketError) -> FileRange.Step? {
+        guard let descriptor = carrier.descriptor else { return nil }
+        return try file.send(to: descriptor, limit: limit)
+    }
+
     // MARK: What the poller watches
 
-    func updateInterest() {
+    private func updateInterest() {
         guard isOpen else { return }
         var wanted: Readiness = []
         if wantsInput { wanted.insert(.readable) }
@@ -410,7 +425,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         }
     }
 
-    func unwatch() {
+    private func unwatch() {
         if interest != nil { carrier.unwatch(core) }
         interest = nil
     }
@@ -483,6 +498,617 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
             isSmallLast = isSmall
         }
         return gathered
+    }
+
+    // MARK: The end
+
+    /// Ends the outgoing stream once everything that waits is sent; receiving goes on.
+    package func finishWriting() {
+        guard state.finishWriting() else { return }
+        if tls != nil { flush() } else if queuedBytes == 0 { allSent() }
+    }
+
+    /// Closes once everything that waits is sent; nothing is received any more.
+    ///
+    /// - Parameter timeout: after which the connection is reset, whatever still waits. Needs no owner: the loop keeps
+    ///   the channel until then.
+    package func closeWhenSent(within timeout: Duration) {
+        guard isOpen else { return }
+        state.closeWhenSent()
+        if queuedBytes == 0 && tls == nil {
+            close()
+        } else {
+            closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
+            flush()
+        }
+    }
+
+    /// Ends the outgoing stream once everything that waits is sent, throws away what arrives until the peer has ended its
+    /// side, and closes.
+    ///
+    /// - Parameter timeout: as of ``closeWhenSent(within:)``; once all is sent, the peer has ``lingerTime`` left.
+    package func closeInOrder(within timeout: Duration) {
+        guard isOpen else { return }
+        handler = nil
+        state.leave()
+        beginReading()
+        guard isOpen else { return }
+        closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
+        if queuedBytes == 0 && tls == nil { allSent() } else { flush() }
+    }
+
+    /// All is sent, and the peer may go on sending for a moment.
+    private func linger() {
+        if state.input == .ended { return close() }
+        if let closeTimer { core.cancel(closeTimer) }
+        closeTimer = core.schedule(self, at: core.now.advanced(by: Self.lingerTime))
+    }
+
+    package func timerFired(_ timer: TimerID, now: Instant) {
+        if let tls, timer == tls.timer { return handshakeTimedOut(tls) }
+        guard timer == closeTimer else { return }
+        switch state.timedOut(isEmpty: queuedBytes == 0) {
+        case .close: close()
+        case .reset: reset()
+        }
+    }
+
+    /// Closes at once; what waits is dropped.
+    package func close() {
+        guard isOpen else { return }
+        unwatch()
+        carrier.close()
+        state.close()
+        output?.removeAll()
+        sentAtOnce = 0
+        returnOutput()
+        tls?.stop(core)
+        tls = nil
+        if let closeTimer { core.cancel(closeTimer) }
+        handler = nil
+    }
+
+    /// Closes at once with a reset, so that the peer learns that not everything arrived.
+    package func reset() {
+        guard isOpen else { return }
+        carrier.resetOnClose()
+        close()
+    }
+
+    /// Whether the socket was full when this was asked last, and has taken nothing since: the peer doesn't read.
+    package func isStuck() -> Bool {
+        defer { isKnownFull = isFull }
+        return isKnownFull && isFull
+    }
+
+    package func loopStopped() {
+        fail(SocketError(.loopStopped, message: "The event loop was stopped while the connection was open."))
+    }
+
+    private func fail(_ message: String, errno code: Int32) {
+        fail(Self.lost(message, code))
+    }
+
+    private static func lost(_ message: String, _ code: Int32) -> SocketError {
+        let kind: SocketError.Code = code == ETIMEDOUT ? .timedOut : .connectionReset
+        return SocketError(kind, message: message, errno: code)
+    }
+
+    /// Closes, and notifies the waiter for the handshake, or else the handler.
+    func fail(_ error: SocketError) {
+        let handler = handler
+        let error = tls?.explained(error) ?? error
+        let completion = tls?.completion.take()
+        close()
+        if let completion { completion(.failure(error)) } else { handler?.failed(error) }
+    }
+
+    // MARK: The peer
+
+    /// Which process is at the other end of a Unix socket; `nil` for any other carrier, and once the channel is closed.
+    package var peerCredentials: PeerCredentials? {
+        descriptor < 0 ? nil : PeerCredentials(of: descriptor)
+    }
+
+    /// Has the system ask for a peer that is silent, and fail the channel if the peer doesn't answer or has closed.
+    ///
+    /// A Unix socket refuses this and has no need of it: the system reports at once that its peer has closed.
+    ///
+    /// - Parameter idle: how long the peer has to be silent first, from 1 second to 9 hours; it has as long again to answer.
+    package func probePeer(after idle: Duration) {
+        guard descriptor >= 0 else { return }
+        let idle = min(max(idle, .seconds(1)), Self.longestIdle)
+        var options = SocketOptions()
+        options.noDelay = nil
+        options.keepalive = .after(idle, interval: idle / Self.probes, count: Self.probes)
+        try? options.apply(to: descriptor, family: .ipv4)
+    }
+
+    /// Has the system fail the channel if the peer acknowledges nothing of what was sent for so long (RFC 5482).
+    ///
+    /// Without it Linux tries for about 15 minutes. A Unix socket refuses this and has no need of it.
+    ///
+    /// - Parameter time: at least 1 second.
+    package func giveUpPeer(after time: Duration) {
+        guard descriptor >= 0 else { return }
+        var options = SocketOptions()
+        options.noDelay = nil
+        options.userTimeout = min(max(time, .seconds(1)), Self.longestIdle)
+        try? options.apply(to: descriptor, family: .ipv4)
+    }
+
+    /// How often a silent peer is asked.
+    private static let probes = 6
+    /// Linux takes times up to 32,767 seconds.
+    private static let longestIdle = Duration.seconds(32_400)
+
+    /// Epoll reports a dead peer whether one asks or not.
+    ///
+    /// Bytes that came before it died may still wait to be read, so as long as nobody writes, the channel only stops
+    /// watching until reading goes on.
+    private func failedWhileNotReading() {
+        if queuedBytes > 0 || handlerSends { flush() }
+        guard isOpen, interest != nil else { return }
+        // Nobody is left to read, or to be notified that the loop stops.
+        if state.course == .closingWhenSent { return close() }
+        // A Unix socket whose peer has closed it has no error of its own.
+        let isLost = needsReader && !state.endsOutput
+        let code = isLost || state.input == .ended ? carrier.pendingError : 0
+        if code != 0 || isLost { fail("The connection was lost.", errno: code == 0 ? EPIPE : code) } else { unwatch() }
+    }
+
+    // MARK: Securing
+
+    // Between what is received and the handler, and between what is written and the socket.
+
+    /// Whether what is written from now on goes out secured, or not at all.
+    package var isSecured: Bool { tls != nil }
+
+    /// What was agreed upon; `nil` while the connection isn't secured.
+    package var tlsConnection: TLSConnection? { tls?.connection }
+
+    /// When the handshake that secured the connection began, and how long it took; `nil` while it isn't secured.
+    package var tlsHandshake: (began: Instant, took: Duration)? {
+        guard let tls, let began = tls.began, let took = tls.handshakeTime else { return nil }
+        return (began, took)
+    }
+
+    /// Has what is written from here on wait until it can go out secured; what was written before goes as it is.
+    ///
+    /// - Parameters:
+    ///   - context: of a client or a server.
+    ///   - serverName: the host that a client connects to.
+    ///   - timeout: how long the handshake may take, from ``startTLS(early:)`` on.
+    ///   - loop: the channel's.
+    ///   - probe: judges a client's first bytes. Default: the handshake does.
+    ///   - completion: called once, on the loop, when the connection is secured or has failed and is closed; not when this
+    ///     side closes before.
+    /// - Throws: ``SocketError`` when a client has no name to check, or there is no memory.
+    package func prepareTLS(
+        _ context: TLSContext,
+        serverName: String?,
+        timeout: Duration,
+        loop: EventLoop,
+        probe: PlainProbe? = nil,
+        completion: @escaping (Result<TLSConnection, SocketError>) -> Void
+    ) throws(SocketError) {
+        if let tls { return try prepareInner(tls, context, serverName, timeout, loop, completion) }
+        let engine = try TLSEngine(context: context, serverName: serverName, memory: core.tlsMemory)
+        let layer = TLSLayer(engine: engine, timeout: timeout, loop: loop, completion: completion)
+        layer.wire = output.take()
+        layer.probe = probe
+        tls = layer
+    }
+
+    /// Whether the handshake will wait for the system's roots first.
+    package var awaitsRoots: Bool { tls?.engine.awaitsRoots ?? false }
+
+    /// How long the connection has waited for the system's roots; `nil` if it didn't.
+    package var rootsTime: Duration? { tls?.rootsTime }
+
+    /// Starts the handshake, once the system's roots are there if it needs them.
+    ///
+    /// - Parameters:
+    ///   - early: what has arrived already and nobody has read: the peer's first message at best, and never anything that
+    ///     counts as secured.
+    ///   - whenRooted: called when the roots are there, if ``awaitsRoots``. Default: nothing.
+    package func startTLS(early: [UInt8] = [], whenRooted: (() -> Void)? = nil) {
+        guard isOpen, let tls, tls.stage == .prepared else { return }
+        let now = core.readClock()
+        tls.timer = core.schedule(self, at: now.advanced(by: tls.timeout))
+        guard tls.engine.awaitsRoots, let system = tls.engine.context.trust?.system else {
+            return beginHandshake(tls, early, now)
+        }
+        tls.stage = .awaitingRoots
+        tls.rootsBegan = now
+        tls.whenRooted = whenRooted
+        let (channel, loop) = (LoopBound(self, on: tls.loop.thread), tls.loop)
+        system.read { result in
+            loop.execute { _ in channel.value.rootsRead(result, early) }
+        }
+        updateInterest()
+    }
+
+    private func rootsRead(_ result: Result<RootStore, SocketError>, _ early: [UInt8]) {
+        guard isOpen, let tls, tls.stage == .awaitingRoots else { return }
+        let now = core.readClock()
+        tls.rootsTime = tls.rootsBegan?.duration(to: now)
+        do throws(SocketError) {
+            try tls.engine.use(try result.get())
+        } catch {
+            return failSecured(error, tls)
+        }
+        tls.whenRooted.take()?()
+        beginHandshake(tls, early, now)
+    }
+
+    private func beginHandshake(_ tls: TLSLayer, _ early: [UInt8], _ now: Instant) {
+        tls.stage = .shakingHands
+        tls.began = now
+        if let outer = tls.outer { begin(tls, within: outer) } else { take(early.span.raw, tls) }
+        updateInterest()
+    }
+
+    // MARK: Secured input
+
+    /// Receives bytes of the network, no more than about what the handler has asked for: what it doesn't want is kept.
+    private func receive(_ tls: TLSLayer) -> TransferResult {
+        let limit = max(Int(receiveLimit), Self.largestRecord)
+        // What the handler didn't want before comes first: the network may end after it.
+        if tls.stage == .open, deliverRest(tls), !isReading || self.tls !== tls { return .transferred(limit) }
+        let result = receive(limit: limit) { take($0.bytes, tls) }
+        lastReceiveFilled = result == .transferred(limit)
+        switch result {
+        case .transferred(0): endNetwork(tls)
+        case .transferred, .wouldBlock: break
+        case .failed(let code): fail("The connection was lost while receiving.", errno: code)
+        }
+        return result
+    }
+
+    /// RFC 8446 section 5.2, with the header of a record.
+    private static let largestRecord = 16_384 + 256 + 5
+
+    private func take(_ bytes: RawSpan, _ tls: TLSLayer) {
+        // Of a connection that this side has closed only the handshake matters, for what still waits to be sent.
+        if state.course == .leaving && tls.stage == .open { return }
+        if let outer = tls.outer { return outer.withInput(bytes) { unwrap(outer, tls) } }
+        if let probe = tls.probe { return takeFirst(bytes, tls, probe) }
+        tls.engine.withInput(bytes) { process(tls) }
+    }
+
+    /// Goes on with what the engine has got.
+    private func process(_ tls: TLSLayer) {
+        if tls.stage == .shakingHands { shakeHands(tls) }
+        if tls.stage == .open { deliver(tls) }
+    }
+
+    /// Gives the handler what it wants of what has arrived.
+    private func deliver(_ tls: TLSLayer) {
+        while isOpen, isReading, self.tls === tls {
+            let result = tls.engine.decrypt(limit: Int(receiveLimit))
+            sendRecords(tls)
+            switch result {
+            case .bytes(let count): tls.engine.memory.withPlaintext(count) { handler?.received(&$0) }
+            case .wantsInput: return
+            case .ended:
+                endInput()
+                return
+            case .failed(let error):
+                failSecured(error, tls)
+                return
+            }
+        }
+    }
+
+    /// Gives the handler what it didn't want before.
+    ///
+    /// - Returns: whether there was something.
+    private func deliverRest(_ tls: TLSLayer) -> Bool {
+        guard tls.engine.hasInput else { return false }
+        tls.engine.withRest { deliver(tls) }
+        return true
+    }
+
+    /// Has the handler get what it didn't want before, once it isn't in the middle of something.
+    private func planDelivery() {
+        guard !isFlushPlanned else { return }
+        isFlushPlanned = true
+        core.flushAtEndOfTurn(self)
+    }
+
+    /// The network has ended, which somebody on the way may have brought about.
+    private func endNetwork(_ tls: TLSLayer) {
+        if state.course == .leaving {
+            endInput()
+        } else if tls.stage != .open {
+            failSecured(SocketError(.tls, message: "The peer closed the connection during the TLS handshake."), tls)
+        } else if state.input != .ended {
+            let message = "The connection ended without the peer having said so: what came may have been cut short."
+            failSecured(SocketError(.truncated, message: message), tls)
+        }
+    }
+
+    // MARK: Handshake
+
+    private func shakeHands(_ tls: TLSLayer) {
+        while isOpen {
+            let progress = tls.engine.handshake()
+            sendRecords(tls)
+            switch progress {
+            case .wantsInput: return
+            case .wantsOutput: continue
+            case .wantsDecision(let peer): return decide(on: peer, tls)
+            case .complete: return secured(tls)
+            case .failed(let error): return failSecured(error, tls)
+            }
+        }
+    }
+
+    private func decide(on peer: TLSPeer, _ tls: TLSLayer) {
+        let channel = LoopBound(self, on: tls.loop.thread)
+        tls.decide(on: peer) { isTrusted in channel.value.decided(isTrusted) }
+    }
+
+    private func decided(_ isTrusted: Bool) {
+        guard isOpen, let tls, tls.stage == .deciding else { return }
+        tls.engine.decide(isTrusted)
+        tls.stage = .shakingHands
+        tls.engine.withRest { process(tls) }
+        updateInterest()
+    }
+
+    private func secured(_ tls: TLSLayer) {
+        if let timer = tls.timer { core.cancel(timer) }
+        tls.timer = nil
+        tls.stage = .open
+        tls.handshakeTime = tls.began?.duration(to: core.readClock())
+        let connection = tls.engine.connection
+        tls.connection = connection
+        tls.completion.take()?(.success(connection))
+        // What was written meanwhile, and what ends the stream.
+        if isOpen { planDelivery() }
+    }
+
+    private func handshakeTimedOut(_ tls: TLSLayer) {
+        tls.timer = nil
+        let what = tls.stage == .awaitingRoots ? "Reading the system's roots" : "The TLS handshake"
+        failSecured(SocketError(.timedOut, message: "\(what) took longer than \(tls.timeout.rounded)."), tls)
+    }
+
+    /// Closes after the alert with the reason, and notifies the waiter.
+    private func failSecured(_ error: SocketError, _ tls: TLSLayer) {
+        guard isOpen, self.tls === tls else { return }
+        let error = tls.explained(error)
+        let handler = handler
+        let completion = tls.completion.take()
+        tls.stop(core)
+        self.tls = nil
+        output?.removeAll()
+        returnOutput()
+        output = tls.wire.take()
+        state.leave(isForced: true)
+        if state.input == .ended || error.code == .truncated { close() } else { closeInOrder(within: Self.lingerTime) }
+        if let completion { completion(.failure(error)) } else { handler?.failed(error) }
+    }
+
+    // MARK: Secured output
+
+    /// Sends what the engine has made by itself.
+    private func sendRecords(_ tls: TLSLayer) {
+        let onlyOwn = state.output == .open && tls.wireCount == 0
+        tls.engine.memory.drain { bytes in put(bytes, tls) }
+        if onlyOwn && state.sendFailure != nil {
+            state.mute()
+            tls.wire = nil
+        }
+        if tls.wireCount > 0 { updateInterest() }
+    }
+
+    private func put(_ bytes: RawSpan, _ tls: TLSLayer) {
+        if let outer = tls.outer { wrap(bytes, outer, tls) } else { transmit(bytes, tls) }
+    }
+
+    /// Sends what is on the wire and these bytes behind it, as far as the socket takes them.
+    private func transmit(_ bytes: RawSpan, _ tls: TLSLayer) {
+        guard state.sendFailure == nil else { return }
+        let wire = tls.wire.take() ?? core.takeOutput()
+        let result = isFull ? TransferResult.wouldBlock : wire.send(to: carrier, then: bytes)
+        if isFull { wire.append(bytes) }
+        if case .failed(let code) = result {
+            state.sendFailed(code)
+            planDelivery()
+        }
+        keep(wire, tls)
+    }
+
+    private func keep(_ wire: consuming OutputBuffer, _ tls: TLSLayer) {
+        if wire.count > 0 { tls.wire = consume wire } else { core.giveOutput(wire) }
+    }
+
+    /// Goes on reading after a send has failed, as long as nothing was lost that somebody wrote, and nobody waits to write.
+    ///
+    /// - Returns: whether the failure can wait.
+    private func outlivesSendFailure() -> Bool {
+        guard let tls, tls.stage == .open, case .muted = state.output, queuedBytes == 0, !waitsForDrain else {
+            return false
+        }
+        if isReading { _ = deliverRest(tls) }
+        return true
+    }
+
+    /// Sends what waits; secures as much as the socket takes.
+    private func flush(_ tls: TLSLayer) {
+        if isReading && tls.stage == .open && state.course != .leaving { _ = deliverRest(tls) }
+        guard isOpen, self.tls === tls else { return }
+        if let failure = tls.failure { return failSecured(failure, tls) }
+        if tls.wireCount > 0, let wire = tls.wire.take() {
+            let result = wire.send(to: carrier)
+            keep(wire, tls)
+            if case .failed = result { return after(result) }
+        }
+        secureOutput(tls)
+        if tls.stage == .open, state.endsOutput, queuedBytes == tls.wireCount {
+            tls.engine.sendEnd()
+            sendRecords(tls)
+            if let outer = tls.outer { end(outer, tls) }
+        }
+        if let failure = tls.failure { return failSecured(failure, tls) }
+        after(state.sendFailure.map { .failed($0) } ?? .transferred(0))
+    }
+
+    /// Secures what was written, and sends it, until the socket takes no more.
+    private func secureOutput(_ tls: TLSLayer) {
+        guard tls.stage == .open, let buffer = output.take() else { return }
+        while buffer.count > 0, mayEncrypt(tls) {
+            buffer.consume { secure($0, tls) }
+        }
+        output = consume buffer
+    }
+
+    private func mayEncrypt(_ tls: TLSLayer) -> Bool {
+        tls.wireCount == 0 && state.sendFailure == nil && tls.failure == nil
+    }
+
+    /// Secures bytes and sends them.
+    ///
+    /// - Returns: how many were taken; the rest is for another call.
+    private func secure(_ bytes: RawSpan, _ tls: TLSLayer) -> Int {
+        do throws(SocketError) {
+            let count = try tls.engine.encrypt(bytes)
+            tls.engine.memory.drain { put($0, tls) }
+            return count
+        } catch {
+            tls.failure = error
+            return 0
+        }
+    }
+
+    /// Secures and sends at once what waits and the bytes behind it, as far as the socket takes them.
+    private func writeNow(_ bytes: RawSpan, _ tls: TLSLayer) {
+        secureOutput(tls)
+        var rest = bytes
+        if tls.stage == .open, (output?.count ?? 0) == 0 {
+            while !rest.isEmpty, mayEncrypt(tls) {
+                rest = rest.extracting(droppingFirst: secure(rest, tls))
+            }
+        }
+        if !rest.isEmpty {
+            let buffer = takeOutput()
+            buffer.append(rest)
+            output = consume buffer
+        } else if (output?.count ?? 0) == 0 {
+            returnOutput()
+        }
+        if tls.failure != nil || state.sendFailure != nil {
+            planDelivery()
+        } else if tls.wireCount > 0 {
+            updateInterest()
+        } else if waitsForDrain || queuedBytes > 0 {
+            planFlush()
+        }
+    }
+
+    // MARK: TLS within TLS
+
+    // With a server through a proxy that is itself reached by TLS: the records of the inner layer are the plaintext of
+    // the outer one. The inner layer has a memory of its own, since one is lent while the other is used.
+
+    /// Puts a layer within the one that there is, whose handshake is done; see ``prepareTLS(_:serverName:timeout:loop:completion:)``.
+    private func prepareInner(
+        _ outer: TLSLayer,
+        _ context: TLSContext,
+        _ serverName: String?,
+        _ timeout: Duration,
+        _ loop: EventLoop,
+        _ completion: @escaping (Result<TLSConnection, SocketError>) -> Void
+    ) throws(SocketError) {
+        precondition(outer.stage == .open && outer.outer == nil, "A connection is secured twice at most.")
+        let memory = core.shared(TLSMemory.init)
+        let engine = try TLSEngine(context: context, serverName: serverName, memory: memory)
+        let layer = TLSLayer(engine: engine, timeout: timeout, loop: loop, completion: completion)
+        // What was written before is for the proxy.
+        secureOutput(outer)
+        layer.wire = outer.wire.take()
+        layer.outer = outer.engine
+        tls = layer
+    }
+
+    /// Begins the inner handshake, with what of the proxy's connection was received and not read yet.
+    private func begin(_ tls: TLSLayer, within outer: TLSEngine) {
+        let nothing: [UInt8] = []
+        tls.engine.withInput(nothing.span.raw) { process(tls) }
+        if self.tls === tls, outer.hasInput { outer.withRest { unwrap(outer, tls) } }
+    }
+
+    /// Takes what has arrived out of the outer's records, and gives it to the inner layer, which keeps what isn't wanted.
+    private func unwrap(_ outer: TLSEngine, _ tls: TLSLayer) {
+        while isOpen, self.tls === tls {
+            let result = outer.decrypt(limit: TLSMemory.plaintextSize)
+            outer.memory.drain { transmit($0, tls) }
+            switch result {
+            case .bytes(let count):
+                outer.memory.withPlaintext(count) { plaintext in
+                    tls.engine.withInput(plaintext.bytes) { process(tls) }
+                }
+            case .wantsInput: return
+            case .ended: return endNetwork(tls)
+            case .failed(let error): return failSecured(error, tls)
+            }
+        }
+    }
+
+    /// Sends the inner layer's records within the outer's.
+    private func wrap(_ bytes: RawSpan, _ outer: TLSEngine, _ tls: TLSLayer) {
+        var rest = bytes
+        do throws(SocketError) {
+            while !rest.isEmpty {
+                let count = try outer.encrypt(rest)
+                outer.memory.drain { transmit($0, tls) }
+                rest = rest.extracting(droppingFirst: count)
+            }
+        } catch {
+            tls.failure = error
+            planDelivery()
+        }
+    }
+
+    /// Ends the outgoing stream of the outer behind that of the inner layer.
+    private func end(_ outer: TLSEngine, _ tls: TLSLayer) {
+        outer.sendEnd()
+        outer.memory.drain { transmit($0, tls) }
+    }
+
+    // MARK: Clients without TLS
+
+    /// The most bytes that are held undecided.
+    private static let longestStart = 64
+
+    /// Has the first bytes judged, and gives them to the engine or answers them.
+    ///
+    /// The first byte of a client that speaks TLS decides: nothing of it is held.
+    private func takeFirst(_ bytes: RawSpan, _ tls: TLSLayer, _ probe: PlainProbe) {
+        if bytes.isEmpty { return }
+        let isFirst = tls.held.isEmpty
+        if !isFirst { tls.held.append(bytes) }
+        let verdict = isFirst ? probe(bytes) : probe(tls.held.span.raw)
+        switch verdict {
+        case .undecided where (isFirst ? bytes.byteCount : tls.held.count) <= Self.longestStart:
+            if isFirst { tls.held.append(bytes) }
+        case .answered(let answer):
+            (tls.probe, tls.held) = (nil, [])
+            put(answer.span.raw, tls)
+            failSecured(TLSFailure.plainRequest, tls)
+        case .undecided, .other:
+            tls.probe = nil
+            let held = tls.held
+            tls.held = []
+            if isFirst {
+                tls.engine.withInput(bytes) { process(tls) }
+            } else {
+                tls.engine.withInput(held.span.raw) { process(tls) }
+            }
+        }
     }
 }
 

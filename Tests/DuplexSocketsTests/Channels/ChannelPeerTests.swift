@@ -71,7 +71,9 @@ import Testing
             SystemCalls.setResetOnClose(pair.far)
             SystemCalls.close(pair.far)
             if !needsReader {
-                while try await fixture.run({ $0.interest != nil }) { await Task.yield() }
+                while try await fixture.run({ channel in channel.core.handlers.contains { $0 === channel } }) {
+                    await Task.yield()
+                }
                 try await fixture.run { $0.isReading = true }
                 #expect(await fixture.next() == .received([1, 2, 3]))
             }

@@ -304,7 +304,7 @@ import Testing
                 return LoopBound(channel, on: loop.thread)
             }
             SystemCalls.close(pair.far)
-            while try await loop.run({ _ in channel.value.isOpen && channel.value.state.input != .ended }) {
+            while try await loop.run({ _ in channel.value.isOpen && channel.value.isReading }) {
                 await Task.yield()
             }
             await loop.stop()

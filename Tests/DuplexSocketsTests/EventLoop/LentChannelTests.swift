@@ -65,23 +65,28 @@ import Testing
 }
 
 @Suite struct FlushListTests {
+    private final class Counter: LoopChannel {
+        private(set) var flushes = 0
+
+        override func flush() { flushes += 1 }
+    }
+
     @Test("A channel is kept until it was flushed, and no longer")
     func keeping() async throws {
         try await withLoop { loop in
             let (before, after) = try await loop.run { core in
                 var list = FlushList()
-                weak var kept: Channel?
+                weak var kept: Counter?
                 do {
-                    let channel = Channel(descriptor: -1, core: core)
-                    channel.isFlushPlanned = true
+                    let channel = Counter()
                     list.append(channel)
                     kept = channel
                 }
-                let before = kept?.isFlushPlanned
+                let before = kept?.flushes
                 list.flush(core)
                 return (before, kept == nil && list.isEmpty)
             }
-            #expect(before == true)
+            #expect(before == 0)
             #expect(after)
         }
     }
@@ -89,31 +94,27 @@ import Testing
     @Test("All that are in it are flushed, each once")
     func flushing() async throws {
         try await withLoop { loop in
-            let flushed = try await loop.run { core in
+            let counts = try await loop.run { core in
                 var list = FlushList()
-                let channels = (0..<3).map { _ in Channel(descriptor: -1, core: core) }
-                for channel in channels {
-                    channel.isFlushPlanned = true
-                    list.append(channel)
-                }
+                let channels = (0..<3).map { _ in Counter() }
+                for channel in channels { list.append(channel) }
                 list.flush(core)
-                let first = channels.map { !$0.isFlushPlanned }
-                for channel in channels { channel.isFlushPlanned = true }
+                let first = channels.map(\.flushes)
                 list.flush(core)
-                return first + channels.map(\.isFlushPlanned)
+                return first + channels.map(\.flushes)
             }
-            #expect(flushed == Array(repeating: true, count: 6))
+            #expect(counts == Array(repeating: 1, count: 6))
         }
     }
 
     @Test("What is left in it goes with it")
     func leftovers() async throws {
         try await withLoop { loop in
-            let isGone = try await loop.run { core in
-                weak var kept: Channel?
+            let isGone = try await loop.run { _ in
+                weak var kept: Counter?
                 do {
                     var list = FlushList()
-                    let channel = Channel(descriptor: -1, core: core)
+                    let channel = Counter()
                     list.append(channel)
                     kept = channel
                 }
@@ -130,19 +131,18 @@ import Testing
         let (counts, areGone) = await loop.make { core in
             var list = FlushList()
             var others = FlushList()
-            var channels = (0..<200).map { _ in Channel(descriptor: -1, core: core) }
+            var channels = (0..<200).map { _ in Counter() }
             for (index, channel) in channels.enumerated() {
-                channel.isFlushPlanned = true
                 if index < 150 { list.append(channel) } else { others.append(channel) }
             }
             time.pass(.milliseconds(5))
             list.flush(core)
-            var counts = [channels.count { !$0.isFlushPlanned }]
+            var counts = [channels.count { $0.flushes == 1 }]
             others.prepend(&list)
             let isEmpty = list.isEmpty
             time.pass(.zero)
             others.flush(core)
-            counts.append(channels.count { !$0.isFlushPlanned })
+            counts.append(channels.count { $0.flushes == 1 })
             weak let last = channels.last
             channels = []
             return (counts, isEmpty && others.isEmpty && last == nil)

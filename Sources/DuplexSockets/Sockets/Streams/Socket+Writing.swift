@@ -203,8 +203,7 @@ extension Socket {
         guard 0 <= low, low <= high else {
             throw .invalidArgument("The low-water mark lies between 0 and the high one: \(low), \(high).")
         }
-        channel.value.highWaterMark = high
-        channel.value.lowWaterMark = low
+        channel.value.setWaterMarks(high: high, low: low)
         if channel.value.queuedBytes <= low { resumeWriters() }
     }
 

@@ -96,8 +96,8 @@ package final class Transfer {
         }
         guard isNextCached(now: channel.core.now) else { return .notCached }
         let known = Int(clamping: cached.end - taken)
-        if mayBeDirect && isDirect, let descriptor = channel.carrier.descriptor {
-            switch try file.send(to: descriptor, limit: min(known, Self.directSize)) {
+        if mayBeDirect && isDirect, let step = try channel.send(file, limit: min(known, Self.directSize)) {
+            switch step {
             case .sent(let count):
                 taken += UInt64(count)
                 return .sent
