@@ -95,7 +95,7 @@ import Testing
             var receivers: [Task<String?, any Error>] = []
             for count in 1...5 {
                 receivers.append(Task { try await far.text() })
-                while await far.receivers.count < count { await Task.yield() }
+                while await far.waitingReceives < count { await Task.yield() }
             }
             receivers[1].cancel()
             await expectCancelled(receivers[1])
@@ -147,7 +147,7 @@ import Testing
     func cancelled() async throws {
         try await withUDPPair { near, far in
             let receiver = Task { try await far.receive() }
-            while await far.receivers.isEmpty { await Task.yield() }
+            while await far.waitingReceives == 0 { await Task.yield() }
             receiver.cancel()
             await expectCancelled(receiver)
             try await near.send("kept")

@@ -220,7 +220,7 @@ import Testing
             var senders: [Task<Void, any Error>] = []
             for index in 1...4 {
                 senders.append(Task { try await socket.send([UInt8(index)]) })
-                while await socket.senders.count < index { await Task.yield() }
+                while await socket.waitingSends < index { await Task.yield() }
             }
             senders[1].cancel()
             await expectCancelled(senders[1])
@@ -273,7 +273,7 @@ import Testing
             let sent = try await socket.send(batch: batch, timeout: .milliseconds(50))
             #expect((1..<500).contains(sent))
             let rest = Task { try await socket.send(batch: Array(batch[sent...]), timeout: .limit(seconds: 120)) }
-            while await socket.senders.isEmpty { await Task.yield() }
+            while await socket.waitingSends == 0 { await Task.yield() }
             try await namespace.ip("neigh replace 10.99.0.50 lladdr 02:00:00:00:00:50 dev near0")
             #expect(try await rest.value == 500 - sent)
             let nowhere = try SocketAddress("198.51.100.1", port: 9)

@@ -48,7 +48,7 @@ import Testing
             let peer = keeper.localAddress
             let socket = try await UDPSocket.connect(to: .address(peer), on: group)
             let receivers = [Task { try await socket.receive() }]
-            while await socket.receivers.count < 1 { await Task.yield() }
+            while await socket.waitingReceives < 1 { await Task.yield() }
             try await socket.send("anybody?")
             let error = await asyncSocketError { _ = try await receivers[0].value }
             #expect(error?.code == .cannotConnect && error?.errno == ECONNREFUSED)
@@ -105,12 +105,12 @@ import Testing
             let peer = keeper.localAddress
             let socket = try await UDPSocket.connect(to: .address(peer), options: options, on: group)
             try await socket.send("anybody?")
-            while await socket.report == nil { await Task.yield() }
+            while await !socket.hasReport { await Task.yield() }
             await expectSocketError(errno: ECONNREFUSED) { _ = try await socket.receive() }
             let none = await asyncSocketError { _ = try await socket.receive(timeout: .milliseconds(10)) }
             #expect(none?.code == .timedOut)
             try await socket.send("again")
-            while await socket.report == nil { await Task.yield() }
+            while await !socket.hasReport { await Task.yield() }
             await expectSocketError(errno: ECONNREFUSED) { try await socket.send("more") }
             let isReading = try await socket.loop.run { _ in socket.channel.value.isReading }
             #expect(isReading, "reading ahead goes on once the report has been told")
@@ -129,7 +129,7 @@ import Testing
             var receivers: [Task<Datagram, any Error>] = []
             for count in 1...2 {
                 receivers.append(Task { try await socket.receive(timeout: .limit(seconds: 10)) })
-                while await socket.receivers.count < count { await Task.yield() }
+                while await socket.waitingReceives < count { await Task.yield() }
             }
             try await socket.send("anybody?")
             await expectSocketError(errno: ECONNREFUSED) { _ = try await receivers[0].value }
@@ -147,7 +147,7 @@ import Testing
     func closing() async throws {
         try await withUDPPair { near, far throws in
             let receiver = Task { try await far.receive() }
-            while await far.receivers.isEmpty { await Task.yield() }
+            while await far.waitingReceives == 0 { await Task.yield() }
             await far.close()
             await far.close()
             await expectSocketError(.closed) { _ = try await receiver.value }
@@ -165,7 +165,7 @@ import Testing
     func closingSender() async throws {
         try await withUnixDatagrams { socket, _ in
             let sender = Task { while true { try await socket.send([1]) } }
-            while await socket.senders.isEmpty { await Task.yield() }
+            while await socket.waitingSends == 0 { await Task.yield() }
             await socket.close()
             await expectSocketError(.closed) { try await sender.value }
         }
@@ -195,7 +195,7 @@ import Testing
         let socket = try await UDPSocket.bind(.loopback, on: group)
         let quiet = try await UDPSocket.bind(.loopback, on: group)
         let receiver = Task { try await socket.receive() }
-        while await socket.receivers.isEmpty { await Task.yield() }
+        while await socket.waitingReceives == 0 { await Task.yield() }
         await group.stop()
         await expectSocketError(.loopStopped) { _ = try await receiver.value }
         await expectSocketError(.loopStopped) { _ = try await socket.receive() }
