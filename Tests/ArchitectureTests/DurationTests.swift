@@ -59,7 +59,7 @@ struct DurationTests {
         """
         DuplexFoundation: ServerSentEvent.init
         DuplexServer: Client.sleep EventStream.send RunningServer.stop
-        DuplexSockets: Socket+Reading.TimeoutExtension
+        DuplexSockets: Socket.TimeoutExtension
         DuplexTesting: TestClock.advance TestLoop.advance
         DuplexWire: Backoff.custom ReconnectPolicy.delays RetryAfter.value ServerSentEvent.init
         DuplexWire: ServerSentEvent.retry SetCookie.init SetCookie.maximumAge

@@ -58,10 +58,3 @@ struct TestFile {
         return bytes
     }
 }
-
-extension Socket {
-    /// Has files go through the channel, as where bytes are changed on the way.
-    func sendFilesThroughChannel() {
-        sendsFilesDirectly = false
-    }
-}

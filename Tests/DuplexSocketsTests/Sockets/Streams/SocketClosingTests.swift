@@ -9,16 +9,16 @@ import Testing
 @Suite(.timeLimit(minutes: 5)) struct SocketClosingTests {
     /// Starts a read that waits; comes back once it does.
     private static func startReading(_ socket: Socket) async -> Task<String?, any Error> {
-        let count = await socket.readers.count
+        let count = await socket.waitingReads
         let reader = Task { try await socket.readLine() }
-        while await socket.readers.count == count { await Task.yield() }
+        while await socket.waitingReads == count { await Task.yield() }
         return reader
     }
 
     /// Starts a write of more than the connection holds; comes back once it waits.
     private static func startWriting(_ socket: Socket, _ bytes: [UInt8]) async -> Task<Void, any Error> {
         let writer = Task { try await socket.write(bytes) }
-        while await socket.writers.isEmpty { await Task.yield() }
+        while await socket.waitingWrites == 0 { await Task.yield() }
         return writer
     }
 

@@ -418,6 +418,6 @@ import Testing
 extension Socket {
     /// Waits until that many reads wait.
     fileprivate func untilReaders(_ count: Int) async throws {
-        while readers.count < count { try await loop.run { _ in } }
+        while waitingReads < count { try await loop.run { _ in } }
     }
 }

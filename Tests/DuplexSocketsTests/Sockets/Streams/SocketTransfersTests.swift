@@ -51,7 +51,7 @@ import Testing
         try await withPair { near, far in
             let large = [UInt8](repeating: 1, count: 20_000_000)
             let first = Task { try await near.write(large) }
-            while await near.writers.isEmpty { await Task.yield() }
+            while await near.waitingWrites == 0 { await Task.yield() }
             let (stream, progress) = Self.progress()
             let second = Task { try await near.write(large + large, progress: progress) }
             async let some = far.read(exactly: large.count, timeout: .limit(seconds: 60))

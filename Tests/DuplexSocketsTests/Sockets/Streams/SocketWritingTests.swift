@@ -68,7 +68,7 @@ import Testing
     func raisedMarks() async throws {
         try await withPair { near, _ in
             let writer = Task { try await near.write([UInt8](repeating: 1, count: 20_000_000)) }
-            while await near.writers.isEmpty { await Task.yield() }
+            while await near.waitingWrites == 0 { await Task.yield() }
             try await near.setWaterMarks(high: 100_000_000, low: 100_000_000)
             try await writer.value
             #expect(await near.queuedBytes > 0)
