@@ -104,8 +104,11 @@ struct TopicCopy: Sendable {
     /// How often it was asked for: an answer to an earlier question says nothing of what came to pass since.
     var loads: UInt64 = 0
     /// What came while the rest was on its way, and its bytes.
-    var early: [BackplaneMessage] = []
-    var earlySize = 0
+    private(set) var early: [BackplaneMessage] = []
+    private(set) var earlySize = 0
+    /// What had come so and wasn't taken in yet as the subscription was interrupted, and its bytes.
+    private(set) var before: [BackplaneMessage] = []
+    private var beforeSize = 0
     /// Whether messages may have been missed since it was last live.
     var wasInterrupted = false
     /// Whether what was missed is lost, nobody knows how much: the next message says so.
@@ -114,8 +117,8 @@ struct TopicCopy: Sendable {
     private var numbers: [String: UInt64] = [:]
     /// Subscriptions of code that wait for it.
     var listeners: [Waiting] = []
-    /// The number behind which those begin that wanted nothing of the past, and had to wait.
-    var settledNumber: UInt64 = 0
+    /// The number behind which those begin that wanted nothing of the past, and had to wait; `nil` while they do.
+    var settledNumber: UInt64?
 
     /// A subscription of code that waits.
     struct Waiting: Sendable {
@@ -130,11 +133,14 @@ struct TopicCopy: Sendable {
 
     /// Puts a message behind those that came early; beyond the bound all of them are dropped, and are loaded later.
     mutating func append(_ message: BackplaneMessage, _ bound: Int) {
-        let size = message.message.byteCount + 256
+        let size = Self.size(of: message)
         if size > bound - earlySize { (early, earlySize) = ([], 0) }
         early.append(message)
         earlySize += size
     }
+
+    /// What a message takes here, about.
+    private static func size(of message: BackplaneMessage) -> Int { message.message.byteCount + 256 }
 
     /// The most origins whose numbers are known: each start of a node is one.
     private static let mostOrigins = 256
@@ -151,6 +157,27 @@ struct TopicCopy: Sendable {
     mutating func takeEarly() -> [BackplaneMessage] {
         defer { (early, earlySize) = ([], 0) }
         return early
+    }
+
+    /// Messages may be missed from here on.
+    ///
+    /// Those that came early stay: a server that loses its memory meanwhile doesn't have them any more. Beyond the bound all of them
+    /// are dropped, as above.
+    mutating func interrupt(_ bound: Int) {
+        state = .away
+        wasInterrupted = true
+        if beforeSize + earlySize > bound { (before, beforeSize) = ([], 0) }
+        before += early
+        beforeSize += earlySize
+        (early, earlySize) = ([], 0)
+    }
+
+    /// Takes out those whose positions fit.
+    mutating func takeBefore(where fits: (TopicPosition) -> Bool = { _ in true }) -> [BackplaneMessage] {
+        let all = before
+        before = all.filter { $0.position.map { !fits($0) } ?? false }
+        beforeSize = before.reduce(0) { $0 + Self.size(of: $1) }
+        return all.filter { $0.position.map(fits) ?? true }
     }
 }
 

@@ -107,10 +107,8 @@ extension TopicTable {
 
     /// Messages may be missed until it is subscribed again.
     mutating func interrupted(_ name: String) {
-        guard let slot = slot(of: name), copies[slot] != nil else { return }
-        copies[slot]?.state = .away
-        copies[slot]?.wasInterrupted = true
-        _ = copies[slot]?.takeEarly()
+        let bound = earlyBound
+        if let slot = slot(of: name) { copies[slot]?.interrupt(bound) }
     }
 
     /// Whether a history is still to be loaded.
@@ -128,12 +126,18 @@ extension TopicTable {
             received.load = self.load(slot, load.topic, tries: load.tries + 1)
             return received
         }
+        guard !takeGone(kept.position.epoch, slot, &received, at: now) else {
+            // Those who begin now take it before the history becomes another one.
+            copies[slot]?.state = .loading
+            received.load = self.load(slot, load.topic, isWhole: true, tries: load.tries + 1)
+            return received
+        }
         guard adopt(kept, load) else {
             copies[slot]?.state = .loading
             received.load = self.load(slot, load.topic, isWhole: true, tries: load.tries + 1)
             return received
         }
-        let early = copies[slot]?.takeEarly() ?? []
+        let early = (copies[slot]?.takeBefore() ?? []) + (copies[slot]?.takeEarly() ?? [])
         // What lay before the first subscription isn't news; to those who have begun without it, it may be.
         let news = copies[slot]?.isSettled == true ? 0 : early.first?.position?.offset ?? .max
         let first = kept.messages.firstIndex { $0.position?.offset ?? 0 >= news } ?? kept.messages.count
@@ -145,6 +149,30 @@ extension TopicTable {
         for message in kept.messages[first...] { _ = take(message, slot, &received.published, at: now) }
         takeEarly(early, load, &received, at: now)
         return received
+    }
+
+    /// Takes in what came before an interruption by numbers that are gone: the server has lost its memory since, and nobody but this
+    /// node has these messages.
+    ///
+    /// - Returns: whether there were any.
+    private mutating func takeGone(
+        _ epoch: String,
+        _ slot: Int32,
+        _ received: inout Received,
+        at now: Instant
+    ) -> Bool {
+        let gone = copies[slot]?.takeBefore { $0.epoch != epoch } ?? []
+        for message in gone where !take(message, slot, &received.published, at: now) {
+            guard let position = message.position else { continue }
+            // Something is missing in front of it, and stays so.
+            let behind = TopicPosition(epoch: position.epoch, offset: position.offset - 1)
+            let passed = BackplaneHistory(position: behind, messages: [])
+            _ = adopt(passed, Load(topic: message.topic, slot: slot, audience: audience(of: slot), number: 0, id: 0))
+            copies[slot]?.hasLoaded = true
+            settle(slot, &received, isFinal: false, at: now)
+            _ = take(message, slot, &received.published, at: now)
+        }
+        return !gone.isEmpty
     }
 
     /// Adds what came while the history was on its way; where something is still missing in front of it, that is loaded.
@@ -230,7 +258,8 @@ extension TopicTable {
         let waiting = copies[slot]?.listeners ?? []
         copies[slot]?.listeners = []
         copies[slot]?.isTimed = false
-        copies[slot]?.settledNumber = histories[slot]?.lastNumber ?? 0
+        // Whoever waits and wanted nothing of the past has waited since before the first time.
+        if copies[slot]?.settledNumber == nil { copies[slot]?.settledNumber = histories[slot]?.lastNumber ?? 0 }
         for var one in waiting {
             if !isFinal, one.waits > 0, mustWait(for: slot, one.replay) {
                 one.waits -= 1
@@ -249,11 +278,11 @@ extension TopicTable {
         let slot = members.slot
         var start = start(slot, members.delivery, replay, at: now)
         // What came since the history was there is news to who wanted nothing of the past.
-        if replay == .none, let history = histories[slot], let copy = copies[slot],
-            copy.settledNumber < history.lastNumber
+        if replay == .none, let history = histories[slot], let number = copies[slot]?.settledNumber,
+            number < history.lastNumber
         {
-            start.number = copy.settledNumber
-            (start.begins, start.offset) = (copy.settledNumber, history.offset(of: copy.settledNumber))
+            start.number = number
+            (start.begins, start.offset) = (number, history.offset(of: number))
         }
         return start
     }

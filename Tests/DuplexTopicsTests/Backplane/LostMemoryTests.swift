@@ -5,6 +5,7 @@ import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
+import Synchronization
 import Testing
 
 @testable import DuplexTopics
@@ -16,9 +17,8 @@ struct LostMemoryTests {
         let hub: MemoryHub
         let backplane: MemoryBackplane
         let topic: Topic
-        let pair: WebSocketPair
 
-        static func run(_ body: (Node) async throws -> Void) async throws {
+        static func run(_ body: (Node, WebSocketPair) async throws -> Void) async throws {
             var options = TopicOptions()
             try options.keep("#")
             try await TestLoop.run { test in
@@ -26,7 +26,7 @@ struct LostMemoryTests {
                 let backplane = MemoryBackplane(hub)
                 let topics = Topics(options, clock: test.loop.clock, backplane: backplane)
                 let pair = await WebSocketPair(on: test.group, capacity: .kibibytes(4))
-                try await body(Node(hub: hub, backplane: backplane, topic: topics["a"], pair: pair))
+                try await body(Node(hub: hub, backplane: backplane, topic: topics["a"]), pair)
                 await topics.close()
             }
         }
@@ -54,8 +54,9 @@ struct LostMemoryTests {
 
     @Test("What is published again, since its answer was lost, comes to nobody twice, and what follows it comes")
     func repeats() async throws {
-        try await Node.run { node async throws in
-            try await node.pair.server.subscribe(to: node.topic, slow: .wait)
+        try await Node.run { node, pair async throws in
+            let subscription = try await pair.server.subscribe(to: node.topic, slow: .wait)
+            #expect(await subscription.isComplete)
             var messages = node.topic.messages().makeAsyncIterator()
             node.publish(1...3)
             node.forget { node.publish(2...3) }
@@ -65,16 +66,39 @@ struct LostMemoryTests {
             node.publish(1...1, by: "third")
             let expected = ["other 1", "other 2", "other 3", "other 4", "other 5", "third 1"]
             for text in expected {
-                #expect(try await node.pair.client.receive().description == text)
+                #expect(try await pair.client.receive().description == text)
                 let taken = try await messages.next()
                 #expect(taken?.text == text && taken?.missed == 0)
             }
         }
     }
 
+    @Test("What came while a history was asked for isn't lost, though the backplane loses it before it answers")
+    func early() async throws {
+        var options = TopicOptions()
+        try options.keep("#")
+        try await TestLoop.run { test in
+            let hub = MemoryHub(clock: test.loop.clock)
+            let held = HeldHistories(MemoryBackplane(hub))
+            let topics = Topics(options, clock: test.loop.clock, backplane: held)
+            let node = Node(hub: hub, backplane: held.inner, topic: topics["a"])
+            var messages = node.topic.messages().makeAsyncIterator()
+            node.publish(1...3)
+            node.forget()
+            node.publish(4...5)
+            node.forget { node.publish(5...6) }
+            held.answer()
+            for number in 1...6 {
+                let taken = try await messages.next()
+                #expect(taken?.text == "other \(number)" && taken?.isAfterGap == (number == 4 || number == 6))
+            }
+            await topics.close()
+        }
+    }
+
     @Test("Who was there is told that something may be lost, once, with the next message that is new")
     func gap() async throws {
-        try await Node.run { node async throws in
+        try await Node.run { node, _ async throws in
             var messages = node.topic.messages().makeAsyncIterator()
             node.publish(1...2)
             #expect(try await messages.next()?.isAfterGap == false)
@@ -89,7 +113,7 @@ struct LostMemoryTests {
 
     @Test("Other positions alone are no gap: a history that is too old is forgotten")
     func expired() async throws {
-        try await Node.run { node async throws in
+        try await Node.run { node, _ async throws in
             var messages = node.topic.messages().makeAsyncIterator()
             node.publish(1...1)
             #expect(try await messages.next()?.isAfterGap == false)
@@ -101,4 +125,54 @@ struct LostMemoryTests {
             }
         }
     }
+}
+
+/// A backplane whose histories come when the test wants.
+private final class HeldHistories: Backplane {
+    let inner: MemoryBackplane
+    /// Whether histories come, and who waits for that.
+    private let gate = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
+
+    init(_ inner: MemoryBackplane) { self.inner = inner }
+
+    /// Has this history and all later ones come.
+    func answer() {
+        let waiting = gate.withLock { gate in
+            gate.isOpen = true
+            defer { gate.waiting = [] }
+            return gate.waiting
+        }
+        for one in waiting { one.resume() }
+    }
+
+    func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
+        await withCheckedContinuation { (one: CheckedContinuation<Void, Never>) in
+            let isOpen = gate.withLock { gate in
+                if !gate.isOpen { gate.waiting.append(one) }
+                return gate.isOpen
+            }
+            if isOpen { one.resume() }
+        }
+        return try await inner.history(of: topic, behind: number)
+    }
+
+    func publish(
+        _ message: BackplaneMessage,
+        keeping history: TopicOptions.History?,
+        _ completion: @escaping @Sendable (Result<TopicPosition?, TopicError>) -> Void
+    ) {
+        inner.publish(message, keeping: history, completion)
+    }
+
+    func start(_ listener: any BackplaneListener) { inner.start(listener) }
+    func close() async { await inner.close() }
+    func subscribe(to name: String) { inner.subscribe(to: name) }
+    func unsubscribe(from name: String) { inner.unsubscribe(from: name) }
+    func enter(_ member: PresenceMember, in topic: String) { inner.enter(member, in: topic) }
+    func leave(_ id: String, in topic: String) { inner.leave(id, in: topic) }
+    func watchPresence(in topic: String, _ isWatched: Bool) { inner.watchPresence(in: topic, isWatched) }
+    func members(of topic: String, limit: Int) async throws(TopicError) -> [PresenceMember] {
+        try await inner.members(of: topic, limit: limit)
+    }
+    func memberCount(of topic: String) async throws(TopicError) -> Int { try await inner.memberCount(of: topic) }
 }
