@@ -44,7 +44,7 @@ extension HTTPConnection {
             try writeHead(response, .bytes(file.count), into: &bytes)
             // The length is known: nothing goes before the file.
             guard try session.beginPiece(file.count, into: &bytes) else {
-                return finish(trailers: response.trailers, &bytes)
+                return endResponse(trailers: response.trailers, &bytes)
             }
         } catch {
             return give(up: error)
@@ -112,7 +112,7 @@ extension HTTPConnection {
         guard stage == .serving else { return }
         if let error { return failBody(error) }
         var bytes = services.takeScratch()
-        finish(trailers: file.trailers, &bytes)
+        endResponse(trailers: file.trailers, &bytes)
         goOn()
     }
 

@@ -323,8 +323,9 @@ extension HTTPConnection {
         }
     }
 
-    func conclude(
-        _ verdict: AdmissionVerdict,
+    /// Does what an admission has come to.
+    func act(
+        on verdict: AdmissionVerdict,
         _ request: Request,
         _ endpoint: WebSocketEndpoint,
         _ acceptance: Acceptance

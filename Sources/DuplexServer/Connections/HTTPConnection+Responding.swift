@@ -74,7 +74,7 @@ extension HTTPConnection {
                 now: now,
                 into: &bytes
             )
-            conclude(outcome, &bytes)
+            responseEnded(outcome, &bytes)
         } catch {
             give(up: error)
         }
@@ -98,7 +98,7 @@ extension HTTPConnection {
         } catch {
             return give(up: error)
         }
-        finish(trailers: response.trailers, &bytes)
+        endResponse(trailers: response.trailers, &bytes)
     }
 
     func writeHead(
@@ -129,11 +129,12 @@ extension HTTPConnection {
     }
 
     /// Sends the rest of the response behind what was written of it, and goes on as the session says.
-    func finish(trailers: HTTPFields, _ bytes: inout [UInt8]) {
-        conclude(session.endResponse(trailers: trailers, now: now, into: &bytes), &bytes)
+    func endResponse(trailers: HTTPFields, _ bytes: inout [UInt8]) {
+        responseEnded(session.endResponse(trailers: trailers, now: now, into: &bytes), &bytes)
     }
 
-    private func conclude(_ outcome: HTTPServerSession.Outcome, _ bytes: inout [UInt8]) {
+    /// The response is written: another request may follow, or the connection ends.
+    private func responseEnded(_ outcome: HTTPServerSession.Outcome, _ bytes: inout [UInt8]) {
         write(&bytes)
         if let exchange {
             exchange.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }
@@ -212,7 +213,7 @@ extension HTTPConnection {
     /// One that comes too late, for a client that has gone or was answered otherwise, is dropped.
     ///
     /// - Returns: whether it is sent, or dropped.
-    func conclude(_ response: inout Response, at endpoint: Endpoint, _ request: Request) -> Bool {
+    func finishAndSend(_ response: inout Response, at endpoint: Endpoint, _ request: Request) -> Bool {
         guard stage == .serving else { return true }
         finish(&response, at: endpoint, request)
         guard respondAtOnce(response) else { return false }
@@ -250,7 +251,7 @@ extension HTTPConnection {
     func finishBody(of exchange: Exchange, trailers: HTTPFields) {
         guard stage == .serving, self.exchange === exchange else { return }
         var bytes = services.takeScratch()
-        finish(trailers: trailers, &bytes)
+        endResponse(trailers: trailers, &bytes)
     }
 
     /// A body that doesn't become whole: the client is to see that.

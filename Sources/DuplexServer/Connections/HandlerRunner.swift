@@ -95,7 +95,7 @@ actor HandlerRunner {
                 } catch {
                     response = connection.failure(error, at: endpoint, request)
                 }
-                if !connection.conclude(&response, at: endpoint, request) { await send(response, request) }
+                if !connection.finishAndSend(&response, at: endpoint, request) { await send(response, request) }
             case .response(let response, let request): await send(response, request)
             case .admission(let endpoint, let request, let acceptance, let admit):
                 await ask(admit, endpoint, request, acceptance)
@@ -129,7 +129,7 @@ actor HandlerRunner {
         } catch {
             verdict = .refused(endpoint.settings.response(of: connection.problem(error, request), request))
         }
-        connection.conclude(verdict, request, endpoint, acceptance)
+        connection.act(on: verdict, request, endpoint, acceptance)
         connection.goOn()
     }
 
