@@ -398,7 +398,7 @@ let package = Package(
         // Reads the sources and the documents, and holds them to the rules of ARCHITECTURE.md.
         .testTarget(
             name: "ArchitectureTests",
-            dependencies: ["DuplexTestTimes", "DuplexTestProcesses", "DuplexServer", "DuplexWire"],
+            dependencies: ["DuplexTestTimes", "DuplexTestProcesses", "DuplexServer", "DuplexWebSockets", "DuplexWire"],
             swiftSettings: strict
         ),
     ],

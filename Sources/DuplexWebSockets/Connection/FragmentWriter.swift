@@ -87,10 +87,9 @@ extension WebSocket {
 
     /// Waits until no other message is being sent.
     private func beginFragments(_ kind: Message.Kind, _ compress: Bool) async throws -> UInt64 {
-        nextWaiterID += 1
-        let id = nextWaiterID
+        let id = waiters.nextID()
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if !canSend || ending != nil {
+            if !canSend || ending.cause != nil {
                 waiter.resume(throwing: notOpen())
             } else if Task.isCancelled {
                 waiter.resume(throwing: CancellationError())
@@ -135,9 +134,9 @@ extension WebSocket {
     private func endFragments(_ id: UInt64) async throws {
         try writeFrame([], id, isLast: true)
         // The peer has closed, and waited for the end of this message only.
-        if ending != nil { conclude() }
+        conclude()
         releaseHeld()
-        if stage == .open, channel.isAboveHighWaterMark { try await waitForRoom() }
+        if ending.isAttached, channel.isAboveHighWaterMark { try await waitForRoom() }
     }
 
     /// Gives the turn away; a message of which frames were written can only be ended with the connection.
@@ -170,7 +169,7 @@ extension WebSocket {
 
     /// Keeps a copy of a message until the one that is being sent has ended; drops it once a close frame was sent.
     func hold(_ kind: Message.Kind, _ bytes: RawSpan, _ choice: Bool?, _ streams: PieceTraffic) -> Bool {
-        if session.canSend && ending == nil { streams.hold(kind, [UInt8](copying: bytes), compress: choice) }
+        if session.canSend && ending.cause == nil { streams.hold(kind, [UInt8](copying: bytes), compress: choice) }
         return false
     }
 
@@ -195,24 +194,23 @@ extension WebSocket {
         }
         while let sender = streams.heldSenders.first, sender.ticket <= streams.lastReleased {
             streams.heldSenders.removeFirst()
-            senders.append(sender.waiter)
+            waiters.send(sender.waiter)
         }
         if !channel.isAboveHighWaterMark { resumeSenders() }
     }
 
     /// Waits until less than the high-water mark waits, whoever's turn it is.
     private func waitForRoom() async throws {
-        nextWaiterID += 1
-        let id = nextWaiterID
+        let id = waiters.nextID()
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if stage != .open || channel.sendError != nil {
+            if !ending.isAttached || channel.sendError != nil {
                 waiter.resume(throwing: notOpen())
             } else if !channel.isAboveHighWaterMark {
                 waiter.resume(returning: ())
             } else if Task.isCancelled {
                 waiter.resume(throwing: CancellationError())
             } else {
-                senders.append(waiter)
+                waiters.send(waiter)
             }
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelSender(id) } }

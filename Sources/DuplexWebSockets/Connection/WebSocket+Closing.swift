@@ -25,7 +25,7 @@ extension WebSocket {
         beginClose(code, reason: reason)
         // Not cancellable: what it waits for has a deadline of its own.
         try? await waitOnLoop { waiter in
-            if stage == .closed { waiter.resume(returning: ()) } else { closers.append(waiter) }
+            if ending.phase == .closed { waiter.resume(returning: ()) } else { closers.append(waiter) }
         } onCancel: {
         }
         return session.report
@@ -39,11 +39,9 @@ extension WebSocket {
     /// session of a ``ReconnectingWebSocket`` that is reset is closed by its own side: no other follows. Does nothing
     /// once the connection is closed.
     public func reset() {
-        guard stage != .closed else { return }
+        guard ending.phase != .closed else { return }
         endPause()
-        inbox = []
-        carry = []
-        (inboxCount, inboxBytes) = (0, 0)
+        inbox.drop()
         stopReadingAhead()
         streams?.drop()
         extras?.controlInbox?.drop()
@@ -54,8 +52,8 @@ extension WebSocket {
 
     /// Begins to close, or does what an ending that was put off for the app's sake still asks for.
     package func beginClose(_ code: CloseCode, reason: String = "") {
-        if ending != nil { conclude() }
-        guard stage == .open else { return }
+        conclude()
+        guard ending.isAttached else { return }
         let maySend = code.isSendable || code == .noStatusReceived
         session.close(maySend ? code : .normalClosure, reason: reason, now: now)
         afterCloseFrame()
@@ -73,16 +71,14 @@ extension WebSocket {
     /// message, and waits for no other: a connection that the peer closes isn't kept open by an app that doesn't receive. A
     /// violation fails the connection when the app asks for the next message: those before it were right, and the app may
     /// answer them. It has as long as a closing handshake for that.
-    func end(_ ending: Ending) {
+    func end(_ cause: SocketEnding.Cause) {
         endPause()
-        self.ending = ending
-        let channel = channel
-        channel.isReading = false
-        if receiver != nil || handler != nil || !session.canSend {
+        ending.end(cause)
+        updateReading()
+        if waiters.isReceiving || handler != nil || !session.canSend {
             settle()
         } else if isAwaitingApp {
-            guard graceTimer == nil else { return }
-            graceTimer = channel.core.schedule(self, at: channel.core.now.advanced(by: session.closeTimeout))
+            setDeadline(.conclusion)
         } else {
             channel.core.flushAtEndOfTurn(self)
         }
@@ -90,8 +86,7 @@ extension WebSocket {
 
     /// Whether a task is still to handle messages that came before a violation.
     package var isAwaitingApp: Bool {
-        guard case .violation(_, isAppAsked: true) = ending else { return false }
-        return receiver == nil && handler == nil && session.canSend
+        ending.isAppAsked && !waiters.isReceiving && handler == nil && session.canSend
     }
 
     /// Does what the ending asks for once the turn is over, behind a message that is being sent in pieces: within it a
@@ -99,63 +94,60 @@ extension WebSocket {
     ///
     /// That message has as long as a closing handshake.
     func settle() {
-        guard stage == .open, case .peerClosed = ending, streams?.writer != nil, session.hasSentPiece else {
-            return conclude()
-        }
-        guard graceTimer == nil else { return }
-        let core = channel.core
-        graceTimer = core.schedule(self, at: core.now.advanced(by: session.closeTimeout))
+        guard ending.isUnanswered, streams?.writer != nil, session.hasSentPiece else { return conclude() }
+        setDeadline(.conclusion)
     }
 
     func streamEnded() {
-        if stage == .lingering {
-            finish()
-        } else if stage == .open && ending == nil {
+        switch ending.phase {
+        case .open:
             // Bytes that the inbox had no room for come first; they may hold the peer's close frame.
-            hasStreamEnded = true
-            if carry.isEmpty && !session.hasMoreToGive { end(.streamEnded) }
+            ending.streamEnded()
+            if !inbox.hasRest && !session.hasMoreToGive { end(.streamEnded) }
+        case .lingering: finish()
+        case .ending, .closed: break
         }
     }
 
     func transportFailed(_ error: SocketError) {
-        guard stage != .closed else { return }
+        guard ending.phase != .closed else { return }
         takeLastOfHandler()
-        if case .violation(let error, _) = ending {
-            session.fail(error, now: now)
-        } else if stage == .open && session.state == .open {
-            ending = .lost(error)
+        if let violation = ending.violation {
+            session.fail(violation, now: now)
+        } else if ending.isAttached && session.state == .open {
+            ending.end(.lost(error))
         }
-        if !carry.isEmpty || session.hasMoreToGive {
+        if inbox.hasRest || session.hasMoreToGive {
             // What had come before is still for the app.
-            isReadingAhead = true
-            session.keepListening()
+            inbox.beginAhead()
+            session.endOfStreamAhead()
+        } else {
+            session.endOfStream()
         }
-        session.endOfStream()
         finish()
     }
 
     /// Gives a synchronous handler what had come before the transport failed.
     private func takeLastOfHandler() {
         guard handler != nil else { return }
-        while isTaking, !carry.isEmpty {
-            frameAllowance = Self.framesPerTurn
-            session.boundFrames(to: Self.framesPerTurn)
-            parseCarry()
+        while ending.isTaking, inbox.hasRest {
+            beginParsing()
+            parsePart()
         }
     }
 
     /// Does what the ending asks for, whatever is being sent.
     func conclude() {
-        guard let ending, stage == .open else { return }
-        stopGrace()
-        switch ending {
-        case .peerClosed:
+        guard let action = ending.action else { return }
+        clearDeadline()
+        switch action {
+        case .answerClose:
             session.answerClose(now: now)
             afterCloseFrame()
-        case .violation(let error, _):
+        case .fail(let error):
             session.fail(error, now: now)
             afterCloseFrame()
-        case .streamEnded, .lost:
+        case .finish:
             session.endOfStream()
             finish()
         }
@@ -165,39 +157,33 @@ extension WebSocket {
     private func afterCloseFrame() {
         endPause()
         if session.hasControlOutput { writeControlOutput() }
-        guard session.state != .closed && ending == nil else {
+        guard session.state != .closed && ending.phase == .open else {
             // Both close frames are exchanged, or the peer is no longer listened to.
             linger()
             return
         }
-        if !channel.isReading || isReadingAhead {
+        if !channel.isReading || inbox.isAhead {
             stopReadingAhead()
-            takeCarry()
             // What came before is parsed before what comes now.
-            if carry.isEmpty { channel.isReading = true }
+            parseRest()
+            updateReading()
         }
         armSessionTimer()
-    }
-
-    private func stopGrace() {
-        if let graceTimer { channel.core.cancel(graceTimer) }
-        graceTimer = nil
     }
 
     // MARK: The end of the transport
 
     /// Ends the outgoing stream behind the close frame, and throws away what arrives until the peer has ended its own.
     private func linger() {
-        guard stage == .open else { return }
+        guard ending.isAttached else { return }
         endPause()
-        stage = .lingering
+        ending.linger()
         channel.finishWriting()
-        channel.isReading = true
-        let core = channel.core
+        updateReading()
         stopSessionTimer()
-        graceTimer = core.schedule(self, at: core.now.advanced(by: session.closeTimeout))
+        setDeadline(.linger)
         failWaiters()
-        guard hasStreamEnded else { return }
+        guard ending.hasStreamEnded else { return }
         // The peer has ended its side already, and won't say so again.
         channel.flush()
         if channel.queuedBytes == 0 { finish() }
@@ -205,20 +191,20 @@ extension WebSocket {
 
     /// The descriptor is closed; all waiters are notified.
     private func finish() {
-        guard stage != .closed else { return }
-        stage = .closed
+        guard ending.phase != .closed else { return }
+        ending.close()
         observeEnd(now)
-        handlerTask = .none
+        noteHandlerTask(.none)
         channel.close()
         stopSessionTimer()
-        stopGrace()
+        clearDeadline()
         if !session.endIsAhead {
-            carry = []
+            inbox.dropRest()
             stopReadingAhead()
         }
         failWaiters()
         // Somebody who waits gets what had come before the transport failed, such as during a pause.
-        if session.endIsAhead && receiver != nil { takeBeforeEnd() }
+        if session.endIsAhead && waiters.isReceiving { parseBeforeEnd() }
         while let closer = closers.popLast() { closer.resume(with: .success(())) }
         forgetWatchers()
         follower.take()?.ended()
@@ -227,19 +213,16 @@ extension WebSocket {
             // Whose code it was is known no longer once others have forgotten the connection.
             channel.core.endStep(of: self)
         }
-        let ended = ended
-        self.ended = nil
-        ended?(self)
+        tellEnd()
     }
 
     /// Ends the waits of senders, pings and the receiver.
     func failWaiters() {
         let error = endError()
-        while let sender = senders.popFirst() { sender.resume(with: .failure(error)) }
+        while let sender = waiters.takeSender() { sender.resume(with: .failure(error)) }
         for waiter in streams?.dropHeld() ?? [] { waiter.resume(with: .failure(error)) }
         while !pings.isEmpty { endPing({ _ in true }, .failure(error)) }
-        if inbox.isEmpty, !session.endIsAhead, let receiver {
-            self.receiver = nil
+        if inbox.messageCount == 0, !session.endIsAhead, let receiver = waiters.takeReceiver() {
             receiver.resume(with: hasEndedInOrder ? .success(()) : .failure(error))
         }
     }
@@ -259,7 +242,7 @@ extension WebSocket {
 
     func endError() -> WebSocketError {
         let report = session.report
-        if case .lost(let error) = ending { return lost(error) }
+        if let loss = ending.loss { return lost(loss) }
         if let error = report.error {
             return WebSocketError(.protocolViolation, message: error.message, cause: error, closeReport: report)
         }
@@ -285,7 +268,7 @@ extension WebSocket: Flushable {
     }
 
     private func settleAtEndOfTurn() {
-        guard ending != nil, stage == .open, !isAwaitingApp else { return }
+        guard ending.phase == .ending, !isAwaitingApp else { return }
         // What was written before goes out before a transport is closed.
         channel.flush()
         settle()
@@ -301,13 +284,14 @@ extension WebSocket: TimerTarget {
     }
 
     private func fired(_ timer: TimerID, _ now: Instant) {
-        if timer == sessionTimer?.id {
-            sessionTimer = nil
+        if takeSessionTimer(timer) {
             sessionDeadlinePassed(now)
-        } else if timer == graceTimer {
-            graceTimer = nil
-            if streams?.isPaused == true { return pauseEnded() }
-            if stage == .lingering { finish() } else { conclude() }
+        } else if let purpose = takeDeadline(timer) {
+            switch purpose {
+            case .pause: pauseEnded()
+            case .conclusion: conclude()
+            case .linger: finish()
+            }
         } else if timer == record?.metersTimer {
             reportMeters()
         } else {
@@ -317,11 +301,11 @@ extension WebSocket: TimerTarget {
     }
 
     private func sessionDeadlinePassed(_ now: Instant) {
-        guard stage == .open else { return }
+        guard ending.isAttached else { return }
         // As long as this side doesn't read, a pong may wait unread: then the slow one is us. Unless this side doesn't read
         // because it can't write, to a peer that takes nothing.
         let isStuck = channel.isStuck()
-        if (!channel.isReading || isReadingAhead) && !isStuck && ending == nil && session.state == .open {
+        if (!channel.isReading || inbox.isAhead) && !isStuck && ending.phase == .open && session.state == .open {
             session.peerIsAlive(now: now)
             // To one that sends too fast only so much is given back: it could send so fast as never to be late.
             if let streams, streams.isPaused {
@@ -342,30 +326,11 @@ extension WebSocket: TimerTarget {
         if session.hasControlOutput { writeControlOutput() }
         armSessionTimer()
     }
-
-    /// Arms the timer for the session's next deadline; one that is armed for an earlier instant is left and looks again.
-    func armSessionTimer() {
-        guard stage == .open, let deadline = session.deadline else { return }
-        if let armed = sessionTimer, armed.instant <= deadline { return }
-        stopSessionTimer()
-        let id = channel.core.schedule(self, at: deadline, keepsTarget: channel.keepsHandler)
-        sessionTimer = ArmedTimer(id: id, instant: deadline)
-    }
-
-    private func stopSessionTimer() {
-        if let sessionTimer { channel.core.cancel(sessionTimer.id) }
-        sessionTimer = nil
-    }
 }
 
 // MARK: The accepting side
 
 extension WebSocket {
-    /// Has `body` called once when the connection has ended, on its loop.
-    package func onEnd(_ body: @escaping @Sendable (isolated WebSocket) -> Void) {
-        ended = body
-    }
-
     /// Runs a handler and closes the connection in order when it is done: with 1000 when it returns, 1001 when it was
     /// cancelled, and 1011 when it throws, which is logged.
     ///
@@ -376,7 +341,7 @@ extension WebSocket {
         _ handler: @Sendable (isolated WebSocket) async throws -> Void,
         logger: Logger
     ) async {
-        noteHandlerTask()
+        noteOwnTask()
         var code = CloseCode.normalClosure
         do {
             try await handler(self)
@@ -407,12 +372,12 @@ extension WebSocket {
     }
 
     @inline(never)
-    private func noteHandlerTask() {
-        handlerTask = .current
+    private func noteOwnTask() {
+        noteHandlerTask(.current)
     }
 
     /// Ends the wait of a handler whose task has been cancelled; called on the loop.
     package func cancelHandler() {
-        cancelReceiver(Self.handlerWait)
+        cancelReceiver(SocketWaiters.ofHandler)
     }
 }

@@ -32,9 +32,9 @@ extension WebSocket {
     func parsePieces(_ bytes: inout MutableRawSpan, from start: Int, _ streams: PieceTraffic) -> Int {
         let now = channel.core.now
         // The session counts them all: none goes the short way.
-        parsedMessages = 0
+        inbox.parsedMessages = 0
         var position = start
-        while isTaking, mayDrop || hasRoom(streams) {
+        while ending.isTaking, mayDrop || hasRoom(streams) {
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
             switch event {
             case .piece(let piece):
@@ -44,8 +44,8 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
-        if position < bytes.byteCount && (mayDrop || hasRoom(streams)) { frameAllowance = 0 }
-        if session.state == .open && !hasRoom(streams) { channel.isReading = false }
+        if position < bytes.byteCount && (mayDrop || hasRoom(streams)) { inbox.allowance = 0 }
+        if session.state == .open && !hasRoom(streams) { updateReading() }
         return position
     }
 
@@ -60,17 +60,16 @@ extension WebSocket {
     private func deliver(_ kind: Message.Kind, _ bytes: [UInt8], isLast: Bool, _ streams: PieceTraffic) {
         if mayDrop && !hasRoom(streams) { streams.inbox.cut() }
         streams.inbox.append(kind, bytes, isLast: isLast)
-        guard let receiver, !streams.inbox.isEmpty else { return }
+        guard waiters.isReceiving, !streams.inbox.isEmpty else { return }
         if streams.isGathering {
             guard let message = gather(streams) else { return }
             streams.isGathering = false
-            delivered = message
+            inbox.deliver(message)
         }
-        self.receiver = nil
-        receiver.resume(returning: ())
+        waiters.takeReceiver()?.resume(returning: ())
     }
 
-    private func hasRoom(_ streams: PieceTraffic) -> Bool {
+    func hasRoom(_ streams: PieceTraffic) -> Bool {
         // A whole message has the bound of whole messages.
         if streams.isGathering { return streams.inbox.byteCount <= session.messageSize.bytes }
         let settings = session.settings
@@ -80,12 +79,12 @@ extension WebSocket {
 
     /// Goes on receiving once there is room again.
     private func refillPieces(_ streams: PieceTraffic) {
-        guard !channel.isReading || session.hasMoreToGive || isReadingAhead else { return }
-        if isHeldBack && isTaking { return }
-        takeCarry()
-        if carry.isEmpty && !session.hasMoreToGive && hasRoom(streams) && isTaking {
-            resumeReading()
-            if isReadingAhead { stopReadingAhead() }
+        guard !channel.isReading || session.hasMoreToGive || inbox.isAhead else { return }
+        if isHeldBack && ending.isTaking { return }
+        parseRest()
+        if !inbox.hasRest && !session.hasMoreToGive && hasRoom(streams) && ending.isTaking {
+            stopReadingAhead()
+            updateReading()
         }
     }
 
@@ -129,7 +128,7 @@ extension WebSocket {
             throw WebSocketError(.alreadyReceiving, message: "A synchronous handler receives from this connection.")
         }
         // Before anything is changed: who is receiving must not notice.
-        if receiver != nil || delivered != nil { throw Self.alreadyReceiving }
+        try checkNobodyReceives()
         let streams = receivePieces(limit: limit)
         streams.messageNumber += 1
         streams.isGathering = false
@@ -172,12 +171,11 @@ extension WebSocket {
     /// - Returns: false if none will come, as the connection has ended in order.
     private func waitForPiece(_ streams: PieceTraffic) async throws -> Bool {
         if !streams.inbox.isEmpty { return true }
-        nextWaiterID += 1
-        let id = nextWaiterID
+        let id = waiters.nextID()
         try await waitOnLoop(id: id, isolation: self) { waiter in
             do {
                 if try mustWaitForPiece(streams) {
-                    receiver = waiter
+                    waiters.receive(waiter)
                 } else {
                     waiter.resume(returning: ())
                 }
@@ -187,22 +185,20 @@ extension WebSocket {
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
         }
-        return !streams.inbox.isEmpty || stage == .open
+        return !streams.inbox.isEmpty || ending.isAttached
     }
 
     private func mustWaitForPiece(_ streams: PieceTraffic) throws -> Bool {
-        if receiver != nil || delivered != nil {
-            throw Self.alreadyReceiving
-        }
-        if isReadingAhead { refillPieces(streams) }
+        try checkNobodyReceives()
+        if inbox.isAhead { refillPieces(streams) }
         if !streams.inbox.isEmpty { return false }
-        if ending != nil { settle() }
-        if stage != .open && !isReadingAhead {
+        if ending.cause != nil { settle() }
+        if !ending.isAttached && !inbox.isAhead {
             try endOfMessages()
             return false
         }
         try Task.checkCancellation()
-        if isReadingAhead { planRest() }
+        if inbox.isAhead { planRest() }
         return true
     }
 

@@ -134,13 +134,13 @@ extension WebSocket {
     }
 
     @usableFromInline nonisolated var isHandlerTaskHere: Bool {
-        onPresentLoop(()) { socket, _ in socket.handlerTask.isCurrent }
+        onPresentLoop(()) { socket, _ in socket.isHandlerTaskCurrent }
     }
 
     /// Waits; on another thread only where the task's isolation has led there meanwhile.
     @usableFromInline
     nonisolated func waitHere(_ continuation: UnsafeContinuation<Void, any Error>) {
-        let waiter = unsafe Waiter(id: Self.handlerWait, continuation)
+        let waiter = unsafe Waiter(id: SocketWaiters.ofHandler, continuation)
         if loop.isCurrent {
             onPresentLoop(waiter) { $0.wait($1) }
         } else {
@@ -148,10 +148,8 @@ extension WebSocket {
         }
     }
 
-    @usableFromInline var isHandlerTaskCurrent: Bool { handlerTask.isCurrent }
-
     @usableFromInline
     func wait(_ continuation: UnsafeContinuation<Void, any Error>) {
-        wait(unsafe Waiter(id: Self.handlerWait, continuation))
+        wait(unsafe Waiter(id: SocketWaiters.ofHandler, continuation))
     }
 }

@@ -42,7 +42,7 @@ extension WebSocket {
 
     /// What went wrong, if anything did.
     private var endingError: (any Error)? {
-        if case .lost(let error) = ending { return error }
+        if let loss = ending.loss { return loss }
         return session.report.error
     }
 
@@ -54,7 +54,7 @@ extension WebSocket {
     func reportMeters() {
         guard let meters = record?.meters else { return }
         meters.report()
-        meters.depths(queuedBytes: queuedBytes, inbox: Int(inboxCount))
+        meters.depths(queuedBytes: queuedBytes, inbox: Int(inbox.messageCount))
         scheduleMeters(meters)
     }
 
@@ -119,8 +119,8 @@ extension WebSocket {
     /// The text about the end, with the error if it wasn't in order.
     private var endMessage: (Logger.Message, Logger.Metadata?) {
         if session.report.error != nil { return ("a WebSocket has failed", endMetadata) }
-        if case .lost(let error) = ending {
-            return ("a WebSocket was lost", endMetadata.merging(["error": "\(error)"]) { $1 })
+        if let loss = ending.loss {
+            return ("a WebSocket was lost", endMetadata.merging(["error": "\(loss)"]) { $1 })
         }
         if !session.report.isClean { return ("a WebSocket ended without a closing handshake", endMetadata) }
         return ("a WebSocket is closed", nil)
@@ -131,7 +131,7 @@ extension WebSocket {
             if error.blame == .local { return nil }
             return [.keepaliveTimeout, .messageTimeout].contains(error.code) ? .silent : .violation
         }
-        if case .lost = ending { return .lost }
+        if ending.loss != nil { return .lost }
         return session.report.isClean ? nil : .unclosed
     }
 
@@ -182,12 +182,11 @@ extension WebSocket {
     /// - Returns: a stream for one reader; any number of them may be asked for.
     public func roundTrips() -> AsyncStream<Duration> {
         let (stream, continuation) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(16))
-        guard stage != .closed else {
+        guard ending.phase != .closed else {
             continuation.finish()
             return stream
         }
-        nextWaiterID += 1
-        let id = nextWaiterID
+        let id = waiters.nextID()
         latencyWatchers[id] = continuation
         continuation.onTermination = { [weak self, loop] _ in
             loop.execute { [weak self] _ in self?.assumeIsolated { $0.latencyWatchers[id] = nil } }

@@ -28,78 +28,75 @@ extension WebSocket: ChannelHandler {
 extension WebSocket {
     /// Parses what has arrived; keeps what the inbox has no room for.
     private func take(_ bytes: inout MutableRawSpan) {
-        guard isTaking else { return }
+        guard ending.isTaking else { return }
         // Bytes are parsed in the order in which they came.
-        if isReadingAhead || !carry.isEmpty { return keep(behind: bytes.bytes) }
+        if inbox.isAhead || inbox.hasRest { return keep(behind: bytes.bytes) }
         let position: Int
         if let handler {
             position = parse(&bytes, for: handler)
         } else {
-            frameAllowance = Self.framesPerTurn
+            inbox.allowance = MessageInbox.framesPerTurn
             position = parse(&bytes)
         }
-        if isHeldBack { channel.isReading = false }
+        if isHeldBack { updateReading() }
         if bytes.byteCount >= Self.crowdedReceiveLimit {
-            channel.limitReceive(to: frameAllowance > 0 ? receiveLimit : Self.crowdedReceiveLimit)
+            channel.limitReceive(to: inbox.allowance > 0 ? receiveLimit : Self.crowdedReceiveLimit)
         }
         if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position, streams) }
-        if position < bytes.byteCount && isTaking {
-            carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
-            channel.isReading = false
-            if frameAllowance <= 0 { planRest() }
+        if position < bytes.byteCount && ending.isTaking {
+            inbox.keep([UInt8](copying: bytes.bytes.extracting(droppingFirst: position)))
+            updateReading()
+            if inbox.allowance <= 0 { planRest() }
         }
     }
 
     /// Has what was kept looked at at the end of the turn, behind what others have sent.
     func planRest() {
-        guard !isRestPlanned else { return }
-        isRestPlanned = true
-        channel.core.flushAtEndOfTurn(self)
+        if inbox.planRest() { channel.core.flushAtEndOfTurn(self) }
     }
 
     /// Parses more of what this turn's allowance of frames has left, or looks further where the inbox is still full.
     func takeRest() {
-        guard isRestPlanned else { return }
-        isRestPlanned = false
-        frameAllowance = Self.framesPerTurn
-        // Also if the clock stands still between two turns, as one that a test moves does.
-        session.boundFrames(to: Self.framesPerTurn)
+        guard inbox.endPlan() else { return }
+        beginParsing()
         if isInboxOpen { refill() } else { lookAhead() }
         if handler != nil { channel.core.endStep(of: self) }
     }
 
-    /// Parses what was kept when the inbox was full, as far as there is room for it now.
-    func takeCarry() {
-        guard isTaking else { return takeBeforeEnd() }
-        guard !carry.isEmpty || session.hasMoreToGive, streams?.isPaused != true else { return }
-        guard frameAllowance > 0 else { return planRest() }
-        parseCarry()
-        guard isTaking else { return }
-        if !carry.isEmpty {
-            if frameAllowance <= 0 { planRest() }
-        } else if hasStreamEnded && !session.hasMoreToGive {
+    /// A turn's share of frames begins anew.
+    func beginParsing() {
+        inbox.allowance = MessageInbox.framesPerTurn
+        // Also if the clock stands still between two turns, as one that a test moves does.
+        session.boundFrames(to: MessageInbox.framesPerTurn)
+    }
+
+    /// Parses what was kept, as far as there is room for it now.
+    func parseRest() {
+        guard ending.isTaking else { return parseBeforeEnd() }
+        guard inbox.hasRest || session.hasMoreToGive, streams?.isPaused != true else { return }
+        guard inbox.allowance > 0 else { return planRest() }
+        parsePart()
+        guard ending.isTaking else { return }
+        if inbox.hasRest {
+            if inbox.allowance <= 0 { planRest() }
+        } else if ending.hasStreamEnded && !session.hasMoreToGive {
             end(.streamEnded)
         }
     }
 
-    /// Parses what was kept, and keeps the rest.
-    func parseCarry() {
-        // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
-        var bytes = carry
-        carry = []
+    /// Parses what was kept, and keeps what is left.
+    func parsePart() {
+        var (bytes, start) = inbox.takeRest()
         var span = bytes.mutableSpan
         var raw = unsafe span.mutableBytes
-        let start = Int(carryStart)
         let position = if let handler { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
-        carryStart = 0
         if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position - start, streams) }
-        guard position < bytes.count, isTaking else { return }
-        carry = bytes
-        carryStart = Int32(position)
+        guard position < bytes.count, ending.isTaking else { return }
+        inbox.keep(bytes, parsed: position)
         // The handler may have closed meanwhile, which has the peer's answer read.
-        if !isReadingAhead { channel.isReading = false }
+        if !inbox.isAhead { updateReading() }
     }
 
     /// Runs the session over the bytes, and hands each message to the handler where it lies.
@@ -109,7 +106,7 @@ extension WebSocket {
         let now = channel.now
         var position = start
         var count: Int32 = 0
-        while isTaking, count < Self.framesPerTurn {
+        while ending.isTaking, count < MessageInbox.framesPerTurn {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
@@ -129,9 +126,9 @@ extension WebSocket {
                 perform(event, now)
             }
         }
-        parsedMessages = count
+        inbox.parsedMessages = count
         // Nothing else leaves something.
-        if position < bytes.byteCount { frameAllowance = 0 }
+        if position < bytes.byteCount { inbox.allowance = 0 }
         return position
     }
 
@@ -141,10 +138,10 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
         if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
         let now = channel.now
-        let allowance = frameAllowance
+        let allowance = inbox.allowance
         var position = start
         var count: Int32 = 0
-        while isTaking, isInboxOpen, count < allowance {
+        while ending.isTaking, isInboxOpen, count < allowance {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
@@ -160,8 +157,8 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
-        parsedMessages = count
-        frameAllowance = position < bytes.byteCount && isInboxOpen ? 0 : allowance - count
+        inbox.parsedMessages = count
+        inbox.allowance = position < bytes.byteCount && isInboxOpen ? 0 : allowance - count
         if !isInboxOpen { holdReading() }
         return position
     }
@@ -185,15 +182,11 @@ extension WebSocket {
     /// Hands a message to the task that waits for it, or keeps it.
     @inline(__always)
     private func deliver(_ message: Message) {
-        if let receiver {
-            self.receiver = nil
-            delivered = message
+        if let receiver = waiters.takeReceiver() {
+            inbox.deliver(message)
             receiver.resume(returning: ())
-        } else if hasRoom || isSessionOpen {
-            let size = message.byteCount
+        } else if inbox.hasRoom(session.settings) || isSessionOpen {
             inbox.append(message)
-            inboxCount &+= 1
-            inboxBytes &+= size
         }
     }
 
@@ -202,7 +195,7 @@ extension WebSocket {
     /// After this side's close it always does, and drops what it can't hold: the peer's close frame may be behind it.
     var isInboxOpen: Bool {
         // The room first: the state of the session costs a check for overlapping accesses.
-        hasRoom || mayDrop
+        inbox.hasRoom(session.settings) || mayDrop
     }
 
     /// Whether messages are dropped that there is no room for: after this side's close.
@@ -223,10 +216,6 @@ extension WebSocket {
         streams != nil && session.hasMoreToGive
     }
 
-    private var hasRoom: Bool {
-        Int(inboxCount) < session.settings.inboxMessages && inboxBytes < session.settings.inboxBytes.bytes
-    }
-
     // MARK: The app's side
 
     /// Waits for the next message.
@@ -243,8 +232,7 @@ extension WebSocket {
 
     @usableFromInline
     func waitCancellably() async throws {
-        nextWaiterID += 1
-        let id = nextWaiterID
+        let id = waiters.nextID()
         try await waitOnLoop(id: id, isolation: self) { waiter in
             wait(waiter)
         } onCancel: {
@@ -255,7 +243,7 @@ extension WebSocket {
     /// Has the waiter take what there is, or keeps it until there is something.
     func wait(_ waiter: Waiter<Void>) {
         do {
-            if try mustWait() { receiver = waiter } else { waiter.resume(returning: ()) }
+            if try mustWait() { waiters.receive(waiter) } else { waiter.resume(returning: ()) }
         } catch {
             waiter.resume(throwing: error)
         }
@@ -263,52 +251,42 @@ extension WebSocket {
 
     /// Delivers what there is, and says whether something may still come when there is nothing.
     private func mustWait() throws -> Bool {
-        if receiver != nil || delivered != nil {
-            throw Self.alreadyReceiving
+        try checkNobodyReceives()
+        if inbox.isAhead { refill() }
+        if let message = takeMessage() ?? takeGathered() {
+            inbox.deliver(message)
+            return false
         }
-        if isReadingAhead { refill() }
-        delivered = takeMessage()
-        if delivered == nil && streams != nil { delivered = takeGathered() }
-        if delivered != nil { return false }
-        if ending != nil { settle() }
-        if stage != .open && !isReadingAhead {
+        if ending.cause != nil { settle() }
+        if !ending.isAttached && !inbox.isAhead {
             try endOfMessages()
             return false
         }
         if TaskIdentity.isCurrentCancelled { throw CancellationError() }
-        if isReadingAhead { planRest() }
+        if inbox.isAhead { planRest() }
         return true
     }
 
-    static var alreadyReceiving: WebSocketError {
-        WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/alreadyReceiving``.
+    func checkNobodyReceives() throws {
+        guard waiters.isReceiving || inbox.delivered != nil else { return }
+        throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
     }
-
-    /// The identity of every wait of the handler's own task; the others count from 1.
-    static var handlerWait: UInt64 { 0 }
 
     /// Takes a message out of the inbox.
     @usableFromInline
     func takeMessage() -> Message? {
-        guard inboxCount > 0, let message = inbox.popFirst() else { return nil }
-        let size = message.byteCount
-        inboxCount &-= 1
-        inboxBytes &-= size
-        if !channel.isReading || isReadingAhead { refill() }
+        guard let message = inbox.popFirst() else { return nil }
+        if !channel.isReading || inbox.isAhead { refill() }
         return message
     }
 
     /// Takes the message that this task was resumed for; there is none when the connection has ended in order.
     @usableFromInline
-    func takeDelivered() -> Message? {
-        defer { delivered = nil }
-        return delivered
-    }
+    func takeDelivered() -> Message? { inbox.takeDelivered() }
 
     func cancelReceiver(_ id: UInt64) {
-        guard let receiver, receiver.id == id else { return }
-        self.receiver = nil
-        receiver.resume(with: .failure(CancellationError()))
+        waiters.takeReceiver(id)?.resume(with: .failure(CancellationError()))
     }
 
     /// Whether nothing is read because the peer doesn't take what waits for it.
@@ -322,15 +300,49 @@ extension WebSocket {
 
     /// Goes on receiving once the inbox has room again.
     func refill(afterPause: Bool = false) {
-        if isHeldBack && isTaking { return }
-        takeCarry()
-        guard isTaking, carry.isEmpty else { return }
+        if isHeldBack && ending.isTaking { return }
+        parseRest()
+        guard ending.isTaking, !inbox.hasRest else { return }
         if isInboxOpen {
-            resumeReading(afterPause: afterPause)
-            if isReadingAhead { stopReadingAhead() }
-        } else if !isReadingAhead {
+            stopReadingAhead()
+            updateReading(afterPause: afterPause)
+        } else if !inbox.isAhead {
             planRest()
         }
+    }
+
+    /// Reads, or stops reading: what decides it is said here alone.
+    ///
+    /// - Parameter afterPause: whether it wasn't read because the peer was too fast: then nothing else made it late.
+    func updateReading(afterPause: Bool = false) {
+        let reads = wantsInput
+        if reads, !channel.isReading, !inbox.isAhead, !afterPause { restartMessageTime() }
+        channel.isReading = reads
+    }
+
+    private var wantsInput: Bool {
+        switch ending.phase {
+        case .open: break
+        case .lingering: return true
+        case .ending, .closed: return false
+        }
+        if streams?.isPaused == true { return false }
+        if inbox.isAhead { return inbox.aheadRoom > 0 && closeSearch?.isOver == false }
+        if inbox.hasRest { return false }
+        // Once this side has closed, all that comes may be dropped, and the peer's close is awaited.
+        guard session.state == .open else { return true }
+        return !isHeldBack && hasRoomForMore
+    }
+
+    /// Whether there is room for another message, or for another piece of one.
+    private var hasRoomForMore: Bool {
+        if let streams, streams.isReceiving { return hasRoom(streams) }
+        return inbox.hasRoom(session.settings)
+    }
+
+    /// The message that is arriving has its time anew: while this side didn't read, its sender wasn't the slow one.
+    private func restartMessageTime() {
+        if session.holdsPartOfMessage { session.restartMessageTime(now: channel.core.now) }
     }
 
     // MARK: Looking ahead
@@ -342,33 +354,29 @@ extension WebSocket {
 
     /// The inbox is full: nothing more is received in this turn, and then only what ``lookAhead()`` asks for.
     private func holdReading() {
-        channel.isReading = false
+        updateReading()
         if session.state == .open { planRest() }
     }
 
     /// Looks for the peer's close in what was kept, and has more of it received.
     private func lookAhead() {
-        guard isTaking, session.state == .open, streams?.isReceiving != true, streams?.isPaused != true else { return }
-        if !isReadingAhead {
+        guard ending.isTaking, session.state == .open, streams?.isReceiving != true, streams?.isPaused != true
+        else { return }
+        if !inbox.isAhead {
             guard let search = session.searchClose() else { return }
-            isReadingAhead = true
+            inbox.beginAhead()
             closeSearch = search
-            let kept = carry
-            look(at: kept.span.raw.extracting(droppingFirst: Int(carryStart)))
+            let kept = inbox.restBytes
+            look(at: kept.span.raw.extracting(droppingFirst: Int(inbox.restStart)))
         }
         readAhead()
     }
 
     /// Keeps what has arrived after what was kept before.
     func keep(behind bytes: RawSpan) {
-        if carryStart > 0 { carry.removeFirst(Int(carryStart)) }
-        carryStart = 0
-        carry.append(bytes)
-        guard isReadingAhead else {
-            // The kept bytes are parsed first; until then one receive at most comes after them.
-            channel.isReading = false
-            return
-        }
+        inbox.append(rest: bytes)
+        // The kept bytes are parsed first; until then one receive at most comes after them.
+        guard inbox.isAhead else { return updateReading() }
         look(at: bytes)
         readAhead()
     }
@@ -381,42 +389,43 @@ extension WebSocket {
 
     /// Receives as much as may still be kept, as long as a close may be found there.
     private func readAhead() {
-        guard isTaking else { return }
-        let room = Self.aheadBound - (carry.count - Int(carryStart))
-        channel.isReading = room > 0 && closeSearch?.isOver == false
-        if room > 0 { channel.limitReceive(to: room) }
+        guard ending.isTaking else { return }
+        updateReading()
+        if inbox.aheadRoom > 0 { channel.limitReceive(to: inbox.aheadRoom) }
     }
 
     /// All that was kept is parsed, or of no use any more.
     func stopReadingAhead() {
-        guard isReadingAhead else { return }
-        isReadingAhead = false
+        guard inbox.isAhead else { return }
+        inbox.endAhead()
         closeSearch = nil
-        if stage == .open { channel.limitReceive(to: receiveLimit) }
+        guard ending.isAttached else { return }
+        channel.limitReceive(to: receiveLimit)
+        restartMessageTime()
     }
 
     /// Parses more of what had come in front of an end that is known already.
-    func takeBeforeEnd() {
-        guard isReadingAhead else { return }
-        if session.endIsAhead { parseBeforeEnd() }
-        if session.endIsAhead && (!carry.isEmpty || session.hasMoreToGive) {
+    func parseBeforeEnd() {
+        guard inbox.isAhead else { return }
+        if session.endIsAhead { parsePartBeforeEnd() }
+        if session.endIsAhead && (inbox.hasRest || session.hasMoreToGive) {
             // Whoever waits gets what comes of the rest.
-            if receiver != nil { planRest() }
+            if waiters.isReceiving { planRest() }
         } else {
-            carry = []
+            inbox.dropRest()
             session.endInput()
             stopReadingAhead()
-            if receiver != nil { failWaiters() }
+            if waiters.isReceiving { failWaiters() }
         }
     }
 
-    private func parseBeforeEnd() {
-        isTaking = true
-        frameAllowance = Self.framesPerTurn
-        parseCarry()
-        updateIsTaking()
-        if case .violation(let error, _) = ending { session.fail(error, now: channel.core.now) }
-        channel.isReading = stage == .lingering
+    private func parsePartBeforeEnd() {
+        ending.beginRest()
+        inbox.allowance = MessageInbox.framesPerTurn
+        parsePart()
+        ending.endRest()
+        if let violation = ending.violation { session.fail(violation, now: channel.core.now) }
+        updateReading()
     }
 }
 

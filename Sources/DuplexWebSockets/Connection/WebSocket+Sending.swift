@@ -49,7 +49,7 @@ extension WebSocket {
     func write(_ message: Message, compress choice: Bool?) throws -> Bool {
         guard canSend else { throw notOpen() }
         if let streams, streams.writer != nil {
-            if ending != nil { throw notOpen() }
+            if ending.cause != nil { throw notOpen() }
             return hold(message, choice, streams)
         }
         let isBelowMark =
@@ -91,10 +91,10 @@ extension WebSocket {
 
     /// Whether what is sent now goes out: neither side has begun to close, and no send has failed.
     @inline(__always)
-    var canSend: Bool { stage == .open && session.canSend && channel.canWrite }
+    var canSend: Bool { ending.isAttached && session.canSend && channel.canWrite }
 
     func notOpen() -> WebSocketError {
-        if case .lost(let error) = ending { return lost(error) }
+        if let loss = ending.loss { return lost(loss) }
         if let error = channel.sendError { return lost(error) }
         return WebSocketError(
             .closed,
@@ -163,10 +163,9 @@ extension WebSocket {
 
     @usableFromInline
     func waitForDrain() async throws {
-        nextWaiterID += 1
-        let id = nextWaiterID
+        let id = waiters.nextID()
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if stage != .open || channel.sendError != nil {
+            if !ending.isAttached || channel.sendError != nil {
                 waiter.resume(throwing: notOpen())
             } else if !channel.isAboveHighWaterMark && !isHolding {
                 waiter.resume(returning: ())
@@ -176,8 +175,8 @@ extension WebSocket {
                 streams.heldSenders.append((streams.lastTicket, waiter))
             } else {
                 // In this turn, or one more receive would be held beside what waits.
-                if isHeldBack { channel.isReading = false }
-                senders.append(waiter)
+                if isHeldBack { updateReading() }
+                waiters.send(waiter)
             }
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelSender(id) } }
@@ -186,19 +185,18 @@ extension WebSocket {
 
     func cancelSender(_ id: UInt64) {
         if let sender = streams?.removeSender(id) { return sender.resume(with: .failure(CancellationError())) }
-        guard let index = senders.firstIndex(where: { $0.id == id }) else { return }
-        senders.remove(at: index).resume(with: .failure(CancellationError()))
+        waiters.takeSender(id)?.resume(with: .failure(CancellationError()))
     }
 
     func resumeSenders() {
-        while let sender = senders.popFirst() { sender.resume(with: .success(())) }
+        while let sender = waiters.takeSender() { sender.resume(with: .success(())) }
         writeControlOutput()
         follower?.drained(self)
         if let handler {
             handler.drained(self)
             channel.core.endStep(of: self)
         }
-        if isTaking && !channel.isReading { refill() }
+        if ending.isTaking && !channel.isReading { refill() }
     }
 
     // MARK: Pings
@@ -228,8 +226,7 @@ extension WebSocket {
 
     private func ping(payload: [UInt8]?, _ timeout: Duration) async throws -> Duration {
         try WebSocketError.check([DurationSetting("timeout", timeout)])
-        nextWaiterID += 1
-        let id = nextWaiterID
+        let id = waiters.nextID()
         return try await waitOnLoop(id: id) { waiter in
             sendPing(waiter, payload, timeout)
         } onCancel: {

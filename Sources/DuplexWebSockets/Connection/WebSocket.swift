@@ -29,84 +29,32 @@ public actor WebSocket {
     // In an order that leaves few gaps, small fields behind those whose size is odd: an idle connection is little more than
     // this object and its session.
 
-    /// Why nothing more is received, once that is so: the app still gets what came before it.
-    var ending: Ending? { didSet { updateIsTaking() } }
+    /// What the connection says to its peer and hears from it.
     let session: Session
     /// What only some connections have, such as those of clients and those that are observed.
     let record: ConnectionRecord?
-    /// Messages that wait for the app, and what they hold.
+    /// How it ends.
     ///
-    /// Not checked for overlapping accesses, as ``delivered`` and ``receiver`` aren't: each message would take six checks of some
-    /// fifty instructions, and a message is put in or taken out while nothing else is called.
-    @safe @exclusivity(unchecked) var inbox: Deque<Message> = []
-    var inboxBytes = 0
-    /// The number of messages in the inbox, in a plain field, which takes no check for overlapping accesses.
-    var inboxCount: Int32 = 0
-    /// How many messages the last parsing took the short way.
-    var parsedMessages: Int32 = 0
-    /// Bytes that were received when the inbox was full, still to be parsed from ``carryStart`` on.
-    var carry: [UInt8] = []
-    /// The message that the receiver is being resumed for.
-    ///
-    /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
-    @safe @exclusivity(unchecked) var delivered: Message?
-    var stage = Stage.open { didSet { updateIsTaking() } }
-    /// Whether what arrives is parsed: while nothing has ended.
-    ///
-    /// Kept beside the two because every message asks.
-    var isTaking = true
-    /// Whether what waits in ``carry`` is parsed at the end of this turn.
-    var isRestPlanned = false
-    var carryStart: Int32 = 0
-    /// How many more frames are parsed in this turn; with a synchronous handler only whether any are.
-    var frameAllowance = WebSocket.framesPerTurn
-    /// Of a server: how long before the opening the connection was accepted.
+    /// Not checked for overlapping accesses, as the next two aren't: each message would take ten checks of some fifty instructions,
+    /// and what is changed in them is changed while nothing else is called.
+    @safe @exclusivity(unchecked) var ending = SocketEnding()
+    /// What has come and isn't the app's yet.
+    @safe @exclusivity(unchecked) var inbox = MessageInbox()
+    @safe @exclusivity(unchecked) var waiters = SocketWaiters()
+    /// Of a server: how long before the opening the connection was accepted, and the request had come.
     let sinceAccepted: ShortTime
-    @safe @exclusivity(unchecked) var receiver: Waiter<Void>?
+    let upgradeTime: ShortTime
 
     /// What messages in pieces need; there is none where all are whole.
     var streams: PieceTraffic?
-    var senders: Deque<Waiter<Void>> = []
     // As the channel above, and notified of the end by the deinitialiser.
     private nonisolated(unsafe) var loopFollower: (any SocketFollower)?
     /// What few connections need at a time; there is none where nothing of it is needed.
     var extras: WebSocketExtras?
-    var nextWaiterID: UInt64 = 0
     /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
-    var handlerTask = TaskIdentity.none
-
-    var ended: (@Sendable (isolated WebSocket) -> Void)?
-    var sessionTimer: ArmedTimer?
-    /// Whether what arrives is kept unparsed in ``carry``, as the inbox is full; also whether it still lies there once the end
-    /// is known.
-    var isReadingAhead = false
-    /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
-    var hasStreamEnded = false
-    /// Of a server: how long before the opening the request had come.
-    let upgradeTime: ShortTime
-
-    /// What the transport is in.
-    enum Stage: Equatable {
-        /// Frames go both ways.
-        case open
-        /// The close frame is on its way and this side writes nothing more; what still arrives is thrown away, so that
-        /// the system doesn't answer it with a reset that overtakes the close frame.
-        case lingering
-        /// The descriptor is closed.
-        case closed
-    }
-
-    /// Why nothing more is received.
-    ///
-    /// Indirect, because a connection that isn't ending has a place for it too.
-    indirect enum Ending {
-        case peerClosed
-        /// A rule was broken. If the app is asked, a task that has still messages to handle may answer them before the connection
-        /// fails.
-        case violation(ProtocolError, isAppAsked: Bool = false)
-        case streamEnded
-        case lost(SocketError)
-    }
+    private var handlerTask = TaskIdentity.none
+    private var ended: (@Sendable (isolated WebSocket) -> Void)?
+    private var sessionTimer: ArmedTimer?
 
     struct PingWaiter {
         var id: UInt64
@@ -115,19 +63,14 @@ public actor WebSocket {
         var waiter: Waiter<Duration>
     }
 
-    struct ArmedTimer {
+    private struct ArmedTimer {
         var id: TimerID
         var instant: Instant
     }
 
-    /// The most bytes that one receive takes when messages are queued for a task; it bounds ``carry`` as well.
+    /// The most bytes that one receive takes when messages are queued for a task; it bounds what isn't parsed as well.
     static let queuedReceiveLimit = 128 * 1_024
-    /// How much is received behind a full inbox, so that a close which lies there is answered.
-    static let aheadBound = 64 * 1_024
-    /// The most frames of one connection that are parsed in a turn: those who send empty ones keep the others waiting for
-    /// some twenty microseconds each.
-    static let framesPerTurn: Int32 = 512
-    /// The most bytes of a receive behind one whose frames were more than that, so that little is carried to the next turn.
+    /// The most bytes of a receive behind one whose frames were more than a turn parses, so that little is left to the next one.
     static let crowdedReceiveLimit = 16 * 1_024
     /// Payloads from this size on are sent without being copied, where they aren't masked.
     static let directSendSize = 16 * 1_024
@@ -154,7 +97,7 @@ public actor WebSocket {
             tap: setup.observation?.tap?.tap(id, loop.clock),
             now: core.now
         )
-        session.boundFrames(to: Self.framesPerTurn)
+        session.boundFrames(to: MessageInbox.framesPerTurn)
         record = ConnectionRecord.make(setup.observation, session, channel.value)
         let rates = ReceivingRates(setup.limits, now: core.now)
         if setup.streamsMessages || rates != nil { streams = PieceTraffic() }
@@ -198,7 +141,7 @@ public actor WebSocket {
 
     /// The state of the connection: open, closing or closed.
     public var state: Session.State {
-        stage == .closed ? .closed : session.state
+        ending.phase == .closed ? .closed : session.state
     }
 
     /// What each side sent and received to close the connection, who began, and whether it was clean.
@@ -221,10 +164,6 @@ public actor WebSocket {
     /// The most bytes that one receive takes.
     var receiveLimit: Int { handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size }
 
-    func updateIsTaking() {
-        isTaking = stage == .open && ending == nil
-    }
-
     /// Begins: takes what came together with the handshake, then what arrives.
     ///
     /// - Parameters:
@@ -240,10 +179,46 @@ public actor WebSocket {
         channel.isReading = false
         handler?.opened(self)
         armSessionTimer()
-        carry = leftover
-        takeCarry()
-        if isTaking && carry.isEmpty { resumeReading() }
+        inbox.keep(leftover)
+        parseRest()
+        if ending.isTaking { updateReading() }
     }
+
+    // MARK: Time and the end
+
+    /// Arms the timer for the session's next deadline; one that is armed for an earlier instant is left and looks again.
+    func armSessionTimer() {
+        guard ending.isAttached, let deadline = session.deadline else { return }
+        if let armed = sessionTimer, armed.instant <= deadline { return }
+        stopSessionTimer()
+        let id = channel.core.schedule(self, at: deadline, keepsTarget: channel.keepsHandler)
+        sessionTimer = ArmedTimer(id: id, instant: deadline)
+    }
+
+    func stopSessionTimer() {
+        if let sessionTimer { channel.core.cancel(sessionTimer.id) }
+        sessionTimer = nil
+    }
+
+    /// Whether that was the timer of the session, which then isn't armed any more.
+    func takeSessionTimer(_ timer: TimerID) -> Bool {
+        guard timer == sessionTimer?.id else { return false }
+        sessionTimer = nil
+        return true
+    }
+
+    /// Has `body` called once when the connection has ended, on its loop; at once if it has.
+    package func onEnd(_ body: @escaping @Sendable (isolated WebSocket) -> Void) {
+        ended = body
+    }
+
+    /// Tells who asked for it that the connection has ended.
+    func tellEnd() { ended.take()?(self) }
+
+    /// Notes in which task the handler runs, until the connection is closed.
+    func noteHandlerTask(_ task: TaskIdentity) { handlerTask = task }
+
+    @usableFromInline var isHandlerTaskCurrent: Bool { handlerTask.isCurrent }
 }
 
 /// What a connection is made with.

@@ -14,7 +14,7 @@ final class WebSocketExtras {
     /// Observers of each round trip.
     var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
     /// Of the end, or of a pause because the peer is too fast.
-    fileprivate var graceTimer: TimerID?
+    fileprivate var deadline: SocketDeadline?
     /// Looks for the peer's close behind a full inbox, while that is received.
     var closeSearch: CloseSearch?
     /// Pings and pongs that wait for the delegate; of a connection with one.
@@ -41,9 +41,28 @@ extension WebSocket {
         set { if extras != nil || !newValue.isEmpty { neededExtras.latencyWatchers = newValue } }
     }
 
-    var graceTimer: TimerID? {
-        get { extras?.graceTimer }
-        set { if extras != nil || newValue != nil { neededExtras.graceTimer = newValue } }
+    /// Has the deadline come at an instant, in place of another one.
+    func setDeadline(_ purpose: SocketDeadline.Purpose, at instant: Instant) {
+        clearDeadline()
+        neededExtras.deadline = SocketDeadline(timer: channel.core.schedule(self, at: instant), purpose: purpose)
+    }
+
+    /// Gives the end, or the peer, as long as a closing handshake may take; nothing where a deadline runs for that.
+    func setDeadline(_ purpose: SocketDeadline.Purpose) {
+        if extras?.deadline?.purpose == purpose { return }
+        setDeadline(purpose, at: channel.core.now.advanced(by: session.closeTimeout))
+    }
+
+    func clearDeadline() {
+        if let deadline = extras?.deadline { channel.core.cancel(deadline.timer) }
+        extras?.deadline = nil
+    }
+
+    /// What the deadline was for, if that was its timer; it is over then.
+    func takeDeadline(_ timer: TimerID) -> SocketDeadline.Purpose? {
+        guard let deadline = extras?.deadline, deadline.timer == timer else { return nil }
+        extras?.deadline = nil
+        return deadline.purpose
     }
 
     var closeSearch: CloseSearch? {
@@ -72,11 +91,10 @@ extension WebSocket {
         case .unaskedPong: told = .pong(session.controlPayload, roundTrip: nil)
         default: return
         }
-        let waiting = Int(inboxCount) + (delivered == nil ? 0 : 1) + (streams?.inbox.messageCount ?? 0)
+        let delivered = inbox.delivered == nil ? 0 : 1
+        let waiting = Int(inbox.messageCount) + delivered + (streams?.inbox.messageCount ?? 0)
         control.append(told, behind: control.taken + waiting)
-        guard let receiver else { return }
-        self.receiver = nil
-        receiver.resume(returning: ())
+        waiters.takeReceiver()?.resume(returning: ())
     }
 
     /// The next message, ping or pong; `nil` once the connection has ended in order.
@@ -98,8 +116,7 @@ extension WebSocket {
     }
 
     private func waitForTold(_ control: ControlInbox) async throws {
-        nextWaiterID += 1
-        let id = nextWaiterID
+        let id = waiters.nextID()
         try await waitOnLoop(id: id, isolation: self) { waiter in
             if control.isDue { waiter.resume(returning: ()) } else { wait(waiter) }
         } onCancel: {

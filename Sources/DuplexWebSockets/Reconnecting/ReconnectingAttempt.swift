@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
-import DuplexWire
+package import DuplexSockets
+package import DuplexWire
 import HTTPTypes
 
 /// One attempt with all that belongs to it: the caller's configuration, connecting, the preamble.
@@ -81,7 +81,7 @@ struct ReconnectingAttempt: Sendable {
 
 extension WebSocket {
     /// Whether something has ended the connection.
-    var isEnding: Bool { ending != nil || stage != .open }
+    var isEnding: Bool { ending.phase != .open }
 
     /// What has ended the connection.
     var endFailure: ReconnectFailure { ReconnectFailure(session.report, endError()) }
@@ -163,5 +163,27 @@ extension ReconnectFailure {
         case .invalidOptions, .invalidArgument, .invalidAddress, .invalidCertificate, .unreadableFile: .invalidRequest
         default: .network
         }
+    }
+}
+
+/// What a client that reconnects reports.
+package enum ReconnectNews: Sendable {
+    case change(ReconnectChange)
+    case stage(StageEvent)
+}
+
+/// How a connection of a client that reconnects has ended.
+enum ReconnectingEnd: Sendable {
+    /// The caller closed the connection.
+    case ownClose
+    case failed(ReconnectFailure)
+}
+
+extension WebSocket {
+    /// How it has ended.
+    var reconnectingEnd: ReconnectingEnd {
+        let report = session.report
+        let isOwn = report.initiator == .local && report.error == nil && streams?.isEndedFromWithin != true
+        return isOwn ? .ownClose : .failed(endFailure)
     }
 }

@@ -89,11 +89,3 @@ public struct TypedReconnectingWebSocket<Incoming: Sendable, Outgoing: Sendable>
         try await coding.decode(message) { code, reason in await client.startClosing(code, reason: reason) }
     }
 }
-
-extension ReconnectingWebSocket {
-    /// Begins to close and doesn't wait for the end.
-    func startClosing(_ code: CloseCode, reason: String) {
-        closeFrame = (code, reason)
-        handle(.close)
-    }
-}

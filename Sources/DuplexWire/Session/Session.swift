@@ -51,6 +51,20 @@ public final class Session {
         case violation(ProtocolError)
     }
 
+    /// What the owner has to do when a deadline has passed.
+    public enum TimeoutAction: Sendable, Hashable {
+        /// Nothing.
+        case none
+        /// A ping waits in the control output.
+        case wrote
+        /// The peer was silent too long: fail the connection with this error.
+        case keepaliveTimedOut(ProtocolError)
+        /// The peer took too long over a message: fail the connection with this error.
+        case messageTimedOut(ProtocolError)
+        /// The closing handshake took too long: end the transport (RFC 6455 section 7.1.1).
+        case closeTimedOut
+    }
+
     /// Where the payload of a message lies.
     public enum Payload: Sendable {
         /// Unmasked in the input, at that range.
@@ -59,78 +73,75 @@ public final class Session {
         case assembled([UInt8])
     }
 
+    /// What comes next of the peer's frames.
+    private enum Arrival: UInt8 {
+        /// A frame between two messages, which no observer sees: a whole message goes the short way.
+        case message
+        /// A frame, or the rest of its header, which goes the long way.
+        case frame
+        /// Payload of ``frame``.
+        case payload
+        /// Nothing: what comes is thrown away, after the peer's close frame and after a violation.
+        case nothing
+    }
+
     // Fields of one byte stand together: an idle connection is little more than this object, and gaps would be a tenth of
     // it. What every message asks for lies in plain fields of this module's own, which the compiler can see to be read and
     // written in single steps: they need no run-time check for overlapping accesses.
 
     package let role: Role
-    /// How far the connection is.
-    ///
-    /// Not checked for overlapping accesses: it is one byte that is set and read at once, and each message asks.
-    @safe @exclusivity(unchecked) public internal(set) var state = State.open
-    /// Whether part of a header has been taken: whether ``headers`` holds something; with a tap always, since then no
-    /// message may go the short way, which asks for nothing else.
-    var isMidHeader = false
-    var isMidFrame = false
-    /// Whether a message has begun and not ended: whether ``partial`` is there.
-    var isMidMessage = false
-    /// Whether what arrives is thrown away: after the peer's close frame and after a violation.
-    var isDeaf = false
-    /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
-    var isMute = false
-    /// Whether the end is known although what came before it isn't parsed yet; see ``peerCloses(ahead:)``.
-    package internal(set) var endIsAhead = false
+    private var arrival: Arrival
+    private var ending = SessionEnding()
     /// How many frames ``nextEvent(in:at:now:)`` begins at one instant, and how many it still does.
-    var frameBound = Int32.max
-    var framesAllowed = Int32.max
+    private var frameBound = Int32.max
+    private var framesAllowed = Int32.max
 
     /// What it was made with.
     public let settings: SessionSettings
-    let maskingKeys: MaskingKeys?
+    private let maskingKeys: MaskingKeys?
     /// How the connection ended, or how far its end has come.
-    public internal(set) var report = CloseReport()
-    /// How long a closing handshake may take.
-    public var closeTimeout: Duration { settings.closeTimeout }
-    var closing = CompactInstant()
+    public private(set) var report = CloseReport()
+    /// When the closing handshake must have come to its end.
+    private var closing = CompactInstant()
 
     /// permessage-deflate, if it was agreed on: everything that it needs lies behind this one reference, and messages
     /// that aren't compressed don't ask for it.
     public let compression: MessageCompression?
     /// What is needed for messages in pieces; there is none where all are whole.
-    var streaming: MessageStreaming?
+    private var streaming: MessageStreaming?
 
     // What arrives.
-    var headers = FrameHeaderParser()
+    private var headers = FrameHeaderParser()
     /// Whether the last message to arrive was begun and never ended, and nothing more will come; a byte behind fifteen.
-    public internal(set) var endedWithinMessage = false
-    /// The frame whose payload is being taken; means something while ``isMidFrame``.
-    var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
+    public private(set) var endedWithinMessage = false
+    /// The frame whose payload is being taken; of a control frame, the payload stays here until the next one.
+    private var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
     /// The message that has begun and is put together.
-    var partial: PartialMessage?
+    private var partial: PartialMessage?
     /// When something last arrived.
-    var lastHeard: Instant
+    private var lastHeard: Instant
 
     // What is to be sent, and when.
-    var control = ControlOutput()
-    var liveness: Liveness
+    private var control = ControlOutput()
+    private var liveness: Liveness
     // What has gone over the connection: plain numbers, since every message counts.
-    var messagesIn = 0
+    private var messagesIn = 0
     private var messagesOut = 0
-    var bytesIn = 0
-    var bytesOut = 0
-    var controlFramesIn: UInt32 = 0
-    var controlFramesOut: UInt32 = 0
+    private var bytesIn = 0
+    private var bytesOut = 0
+    private var controlFramesIn: UInt32 = 0
+    private var controlFramesOut: UInt32 = 0
     /// Sees the frames, if there is one.
-    var tap: SessionTap?
+    private var tap: SessionTap?
     /// When the session was made.
     public let began: Instant
     /// Means something once a message has arrived.
     private var firstMessageAt: Instant
     /// There is one once a pong has come: a connection that is never pinged has no room for it.
-    var roundTrips: RoundTrips?
+    private var roundTrips: RoundTrips?
 
     /// A frame whose payload hasn't arrived whole.
-    struct IncomingFrame: Sendable {
+    private struct IncomingFrame: Sendable {
         var opcode: Opcode
         var isFinal: Bool
         /// The key for the next byte.
@@ -195,23 +206,32 @@ public final class Session {
         self.maskingKeys = role == .client ? maskingKeys : nil
         self.compression = compression
         self.tap = tap
-        isMidHeader = tap != nil
+        arrival = tap == nil ? .message : .frame
         lastHeard = now
         began = now
         firstMessageAt = now
         liveness = Liveness(settings.keepalive, now: now)
     }
 
-    var limits: AssemblyLimits { settings.limits }
+    private var limits: AssemblyLimits { settings.limits }
 
-    /// When the closing handshake must have come to its end.
-    var closeDeadline: Instant? {
-        get { closing.instant }
-        set { closing.instant = newValue }
-    }
+    /// How long a closing handshake may take.
+    public var closeTimeout: Duration { settings.closeTimeout }
+
+    /// How far the connection is.
+    public var state: State { ending.state }
 
     /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
-    public var canSend: Bool { !isMute }
+    public var canSend: Bool { ending.canSend }
+
+    /// Whether the end is known although what came before it isn't parsed yet; see ``peerCloses(ahead:)``.
+    package var endIsAhead: Bool { ending.isAhead }
+
+    /// How much is held of a message that is put together, and the room that it takes.
+    var heldSize: (count: Int, capacity: Int)? { partial.map { ($0.assembler.buffer.count, $0.assembler.buffer.capacity) } }
+
+    /// Whether a message has begun to arrive and not ended.
+    private var isMidMessage: Bool { partial != nil || streaming?.incoming != nil }
 
     /// The payload of the ping or the pong of the last event.
     public var controlPayload: [UInt8] { frame.control }
@@ -244,7 +264,7 @@ public final class Session {
 
     /// Takes note of a message that has arrived whole.
     @inline(__always)
-    func countArrived(_ bytes: Int, _ now: Instant) {
+    private func countArrived(_ bytes: Int, _ now: Instant) {
         if messagesIn == 0 { firstMessageAt = now }
         messagesIn &+= 1
         bytesIn &+= bytes
@@ -252,7 +272,7 @@ public final class Session {
 
     /// Takes note of a message that is sent.
     @inline(__always)
-    func countSent(_ bytes: Int) {
+    private func countSent(_ bytes: Int) {
         messagesOut &+= 1
         bytesOut &+= bytes
     }
@@ -262,85 +282,979 @@ public final class Session {
         messagesOut &-= 1
         bytesOut &-= bytes
     }
-}
 
-/// What sessions are made with: one for all connections that are made alike, which then hold no copy of it.
-public final class SessionSettings: Sendable {
-    /// The most messages that wait for the app.
-    public let inboxMessages: Int
-    /// The most bytes of messages that wait for the app.
-    public let inboxBytes: ByteCount
-    /// How long a closing handshake may take.
-    public let closeTimeout: Duration
-    let limits: AssemblyLimits
-    let keepalive: KeepaliveTimes
+    // MARK: From bytes to events
 
-    /// Makes settings.
+    /// Parses the input from `position` on, up to the next event, and moves `position` after what it took.
+    ///
+    /// Payload is unmasked in place. The same bytes give the same events in whichever pieces they come.
     ///
     /// - Parameters:
-    ///   - limits: what the peer may make this side hold.
-    ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
-    ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
-    public init(
-        limits: MessageLimits = .internet,
-        keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
-        closeTimeout: Duration = .seconds(10)
-    ) {
-        inboxMessages = limits.inboxMessages
-        inboxBytes = limits.inboxBytes
-        self.closeTimeout = closeTimeout
-        self.limits = AssemblyLimits(limits)
-        self.keepalive = KeepaliveTimes(keepalive)
+    ///   - input: what has arrived; may be changed up to `position`.
+    ///   - position: where to begin; moved.
+    ///   - now: the time.
+    /// - Returns: the next event; `nil` once all of the input is taken, or as many frames as ``boundFrames(to:)`` says.
+    public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
+        if !streamsMessages, let message = nextWholeMessage(in: &input, at: &position, now: now) {
+            return .message(message.kind, .input(message.range))
+        }
+        guard position < input.byteCount || hasMoreToGive else { return nil }
+        if now != lastHeard { framesAllowed = frameBound }
+        lastHeard = now
+        return nextPart(&input, &position, now)
     }
-}
 
-/// A ``Keepalive`` in nanoseconds.
-final class KeepaliveTimes: Sendable {
-    /// The first interval, and the one when the line is bad; 0 for no pings.
-    let shortest: Int64
-    let longest: Int64
-    let timeout: Int64
-
-    init(_ keepalive: Keepalive) {
-        shortest = keepalive.interval?.wholeNanoseconds ?? 0
-        longest = keepalive.longestInterval?.wholeNanoseconds ?? 0
-        timeout = keepalive.timeout.wholeNanoseconds
+    /// A message that came in one piece.
+    public struct WholeMessage: Sendable, Hashable {
+        /// Text or binary.
+        public var kind: Message.Kind
+        /// Where in the input the payload lies, unmasked; of a text, it is valid UTF-8.
+        public var range: Range<Int>
     }
-}
 
-/// What has gone over a connection so far.
-///
-/// Messages count when they are whole, with the bytes that the app sees: of a compressed one those before deflating and
-/// behind inflating. A value: a copy stays as it was.
-public struct SessionCounts: Sendable, Hashable {
-    /// Messages that have arrived whole.
-    public var messagesReceived = 0
-    /// Messages that were sent.
-    public var messagesSent = 0
-    /// The bytes of the messages that have arrived.
-    public var bytesReceived = 0
-    /// The bytes of the messages that were sent.
-    public var bytesSent = 0
-    /// Pings, pongs and close frames that have arrived.
-    public var controlFramesReceived = 0
-    /// Pings, pongs and close frames that were sent.
-    public var controlFramesSent = 0
-
-    /// Nothing yet.
-    public init() {}
-
-    /// What came to it since an earlier look.
+    /// The short way: the next message, if it is in one frame that lies whole in the input and is without fault.
     ///
-    /// - Parameter earlier: what had gone over the same connection by then.
-    /// - Returns: the difference.
-    public func since(_ earlier: SessionCounts) -> SessionCounts {
-        var counts = self
-        counts.messagesReceived -= earlier.messagesReceived
-        counts.messagesSent -= earlier.messagesSent
-        counts.bytesReceived -= earlier.bytesReceived
-        counts.bytesSent -= earlier.bytesSent
-        counts.controlFramesReceived -= earlier.controlFramesReceived
-        counts.controlFramesSent -= earlier.controlFramesSent
-        return counts
+    /// What ``nextEvent(in:at:now:)`` asks first. An owner who asks it here has the message without the price of an event
+    /// that could be anything, which of a short message is a tenth.
+    ///
+    /// - Parameters: as in ``nextEvent(in:at:now:)``.
+    /// - Returns: `nil`, with nothing taken, for all else; ``nextEvent(in:at:now:)`` says what it is instead.
+    public func nextWholeMessage(
+        in input: inout MutableRawSpan,
+        at position: inout Int,
+        now: Instant
+    ) -> WholeMessage? {
+        guard arrival == .message else { return nil }
+        guard let frame = FrameHeaderParser.wholeMessage(input.bytes, at: position, isMasked: role == .server),
+            MessageAssembler.allows(whole: frame.count, limits)
+        else { return nil }
+        let range = frame.start..<(frame.start + frame.count)
+        // Frames that aren't masked have a key of 0, which changes nothing.
+        if role == .server { input.mask(range, with: frame.key) }
+        if frame.isText && !Self.isText(input.bytes.extracting(range)) {
+            // Masking undoes itself: the long way finds the frame as it came, and says what is wrong with it.
+            input.mask(range, with: frame.key)
+            return nil
+        }
+        lastHeard = now
+        position = range.upperBound
+        countArrived(range.count, now)
+        return WholeMessage(kind: frame.isText ? .text : .binary, range: range)
+    }
+
+    private static func isText(_ bytes: RawSpan) -> Bool {
+        var validator = UTF8Validator()
+        return validator.validate(bytes) && validator.isComplete
+    }
+
+    /// The long way: everything else, in any split.
+    ///
+    /// A function of its own, because a check for overlapping accesses that its loop needs would otherwise be made for
+    /// each message that goes the short way.
+    @inline(never)
+    private func nextPart(_ input: inout MutableRawSpan, _ position: inout Int, _ now: Instant) -> Event? {
+        do throws(ProtocolError) {
+            if let failure = streaming?.failure { throw failure }
+            while arrival != .nothing {
+                if arrival != .payload {
+                    guard framesAllowed > 0 else { return nil }
+                    guard let header = try nextHeader(input.bytes, &position) else { return nil }
+                    tap?.began(header)
+                    try check(header)
+                    try begin(header, now)
+                }
+                if let event = try takePayload(&input, &position, now) { return event }
+                if arrival == .payload { return nil }
+            }
+        } catch {
+            tap?.ended()
+            stopListening()
+            return .violation(error)
+        }
+        position = input.byteCount
+        return nil
+    }
+
+    private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(ProtocolError) -> FrameHeader? {
+        let header = try headers.parse(input, from: &position)
+        if headers.isMidHeader { arrival = .frame }
+        return header
+    }
+
+    /// Checks what a header may say at this point (RFC 6455 sections 5.1 to 5.5).
+    private func check(_ header: FrameHeader) throws(ProtocolError) {
+        // Without an extension that gives them a meaning, all three must be 0.
+        let hasWrongBits = header.reservedBits != 0 && !beginsCompressed(header)
+        if hasWrongBits || header.opcode.isReserved || (header.maskingKey != nil) != (role == .server) {
+            throw malformed(header)
+        }
+        if header.opcode.isControl {
+            try checkControl(header)
+        } else if (header.opcode == .continuation) != isMidMessage {
+            throw misplaced(header)
+        }
+    }
+
+    private func malformed(_ header: FrameHeader) -> ProtocolError {
+        if header.reservedBits != 0 && !beginsCompressed(header) { return wrongBits(header) }
+        if header.opcode.isReserved { return ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
+        let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
+        return ProtocolError(.wrongMasking, message)
+    }
+
+    private func misplaced(_ header: FrameHeader) -> ProtocolError {
+        let isContinuation = header.opcode == .continuation
+        return ProtocolError(
+            .wrongFragmentation,
+            isContinuation ? "A continuation has no beginning." : "A message begins within another."
+        )
+    }
+
+    private func checkControl(_ header: FrameHeader) throws(ProtocolError) {
+        if !header.isFinal { throw ProtocolError(.malformedControl, "A \(header.opcode) frame is fragmented.") }
+        if header.payloadLength > UInt64(FrameHeader.maximumControlPayload) {
+            throw ProtocolError(.malformedControl, "A \(header.opcode) frame has \(header.payloadLength) bytes.")
+        }
+    }
+
+    /// Bounds the work of a turn: so many frames are begun at one instant, and then ``nextEvent(in:at:now:)`` leaves what there
+    /// is until it is asked at a later one.
+    ///
+    /// Empty frames, pings and pongs cost their sender next to nothing, and most of them make no message whose number could be
+    /// bounded. Those that ``nextWholeMessage(in:at:now:)`` gives are the owner's to count. Default: any number.
+    public func boundFrames(to count: Int32) {
+        frameBound = count
+        framesAllowed = count
+    }
+
+    private func begin(_ header: FrameHeader, _ now: Instant) throws(ProtocolError) {
+        framesAllowed &-= frameBound == .max ? 0 : 1
+        if let streaming, header.opcode != .continuation { streaming.frames &+= 1 }
+        if !header.opcode.isControl {
+            if !isMidMessage { beginMessage(header, now) }
+            if let streaming, streaming.incoming != nil {
+                try beginFragment(header.payloadLength, of: streaming)
+            } else if let compression, compression.isInflating {
+                try beginFragment(header.payloadLength, of: compression)
+            } else {
+                try partial?.assembler.beginFragment(length: header.payloadLength, limits: limits)
+            }
+        }
+        arrival = .payload
+        frame = IncomingFrame(
+            opcode: header.opcode,
+            isFinal: header.isFinal,
+            key: header.maskingKey ?? 0,
+            remaining: header.payloadLength
+        )
+    }
+
+    private func beginMessage(_ header: FrameHeader, _ now: Instant) {
+        let kind = header.opcode == .text ? Message.Kind.text : .binary
+        if let streaming, streaming.isOn {
+            streaming.incoming = IncomingPieces(kind, limits: limits.streamed(streaming.limit))
+        } else {
+            let buffer = header.reservedBits != 0 ? compression?.buffer?.take() : nil
+            partial = PartialMessage(MessageAssembler(kind, pace: MessagePace(limits, now: now), buffer: buffer ?? []))
+        }
+        compression?.beginMessage(isCompressed: header.reservedBits != 0)
+    }
+
+    /// Takes what there is of the frame's payload.
+    ///
+    /// - Returns: an event, if the frame is complete and makes one.
+    private func takePayload(
+        _ input: inout MutableRawSpan,
+        _ position: inout Int,
+        _ now: Instant
+    ) throws(ProtocolError) -> Event? {
+        if let streaming, streaming.incoming != nil, !frame.opcode.isControl {
+            return try takePiece(&input, &position, streaming)
+        }
+        let count = Int(min(frame.remaining, UInt64(input.byteCount - position)))
+        let range = position..<(position + count)
+        if frame.key != 0 {
+            input.mask(range, with: frame.key)
+            frame.key = Masking.rotated(frame.key, by: count)
+        }
+        position = range.upperBound
+        frame.remaining -= UInt64(count)
+        let bytes = input.bytes.extracting(range)
+        tap?.arrived(bytes)
+        if !frame.opcode.isControl { partial?.assembler.pace?.received(count, now: now) }
+        if frame.opcode.isControl {
+            frame.control.append(bytes)
+            try checkClosePrefix()
+        } else if let compression, compression.isInflating {
+            try partial?.assembler.inflate(bytes, with: compression.inflater, limits: limits)
+        } else {
+            try partial?.assembler.append(bytes, expected: frame.remaining)
+        }
+        if frame.remaining > 0 { return nil }
+        endFrame()
+        return try complete(now)
+    }
+
+    /// What a close frame must not say is a violation before its frame has come whole, as it is in a text.
+    private func checkClosePrefix() throws(ProtocolError) {
+        guard frame.opcode == .close, frame.remaining > 0, frame.control.count >= 2 else { return }
+        try CloseFrame.check(prefix: frame.control)
+    }
+
+    private func complete(_ now: Instant) throws(ProtocolError) -> Event? {
+        if frame.opcode.isControl { controlFramesIn &+= 1 }
+        switch frame.opcode {
+        case .ping:
+            if canSend { control.pong(frame.control) }
+            return .ping
+        case .pong:
+            guard let (id, roundTrip) = liveness.pong(frame.control, now: now) else { return .unaskedPong }
+            record(roundTrip)
+            return .pong(id, roundTrip: roundTrip)
+        case .close:
+            return try peerClose(frame.control)
+        default:
+            guard frame.isFinal else { return nil }
+            let isInflated = compression?.isInflating == true
+            if isInflated, let compression { try endInflating(compression) }
+            guard let message = partial?.assembler else { return nil }
+            partial = nil
+            awaitFrame()
+            let buffer = try message.finish()
+            countArrived(buffer.count, now)
+            if isInflated, let tap { tap.inflated(.incoming, buffer.span.raw) }
+            return .message(message.kind, .assembled(buffer))
+        }
+    }
+
+    private func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
+        report.received = try CloseFrame(payload: payload)
+        // RFC 6455 section 5.5.1: nothing follows a close frame.
+        ending.take(.hears)
+        stopListening()
+        if report.initiator == nil { report.initiator = .remote }
+        return .peerClose
+    }
+
+    /// From here on what arrives is thrown away, so the peer owes no sign of life either, and what has arrived of a
+    /// message is of no use.
+    private func stopListening() {
+        if isMidMessage { endedWithinMessage = true }
+        arrival = .nothing
+        ending.take(.deafens)
+        compression?.inflater.stop()
+        partial = nil
+        streaming?.stopGiving()
+        liveness.stop()
+    }
+
+    // MARK: Looking for the end
+
+    // An end that is known before all that came in front of it has been parsed, as the app takes its time with it.
+
+    /// Begins to look for the peer's close frame in what comes next and isn't to be parsed yet; `nil` within a frame.
+    package func searchClose() -> CloseSearch? {
+        guard arrival == .message || arrival == .frame, !headers.isMidHeader else { return nil }
+        return CloseSearch(isMasked: role == .server)
+    }
+
+    /// The peer's close frame was found behind what isn't parsed yet.
+    ///
+    /// As behind ``Event/peerClose``, ``answerClose(now:)`` may be called. The messages in front of it are still given.
+    ///
+    /// - Parameter payload: of the close frame, unmasked.
+    /// - Returns: false where the frame is none that may be answered; it is judged when it is parsed.
+    package func peerCloses(ahead payload: [UInt8]) -> Bool {
+        guard state == .open, let frame = try? CloseFrame(payload: payload) else { return false }
+        report.received = frame
+        if report.initiator == nil { report.initiator = .remote }
+        ending.take(.finds)
+        return true
+    }
+
+    /// All that had come in front of the end is parsed.
+    package func endInput() {
+        stopListening()
+    }
+
+    // MARK: Messages in pieces, as they arrive
+
+    /// Gives messages that begin from here on in pieces, as they come: ``Event/piece(_:)`` instead of ``Event/message(_:_:)``.
+    ///
+    /// The pieces of a message make up its payload; where they are cut depends on how it arrived, and nothing else does. All
+    /// that is right before a fault is given before the fault. Of ``MessageLimits`` only the number of fragments holds, and counts
+    /// those without payload. A message that has begun comes as it began. The owner asks ``nextEvent(in:at:now:)`` then, and
+    /// not for whole messages, and asks until there is no event: there may be more when all of the input is taken.
+    ///
+    /// - Parameter limit: the longest message, in bytes after inflating; a longer one fails with 1009. Default: no
+    ///   limit.
+    public func streamMessages(limit: ByteCount = .unlimited) {
+        let streaming = streaming ?? MessageStreaming()
+        streaming.isOn = true
+        streaming.limit = limit
+        self.streaming = streaming
+    }
+
+    /// Begins to count frames for ``takeCountedFrames()``.
+    public func countFrames() {
+        streaming = streaming ?? MessageStreaming()
+    }
+
+    /// The messages and control frames that have begun since the last call, besides those that
+    /// ``nextWholeMessage(in:at:now:)`` gave; 0 where nothing is counted.
+    public func takeCountedFrames() -> Int {
+        defer { streaming?.frames = 0 }
+        return streaming?.frames ?? 0
+    }
+
+    /// Whether messages that begin from here on are given in pieces.
+    public var streamsMessages: Bool { streaming?.isOn == true }
+
+    /// Whether ``nextEvent(in:at:now:)`` has something to give without further input.
+    public var hasMoreToGive: Bool {
+        guard let streaming else { return false }
+        if streaming.failure != nil { return true }
+        return arrival == .payload && !frame.opcode.isControl && streaming.incoming != nil
+            && (frame.remaining == 0 || streaming.incoming?.inflatesMore == true)
+    }
+
+    /// Takes what there is of the payload of a message that is given in pieces.
+    private func takePiece(
+        _ input: inout MutableRawSpan,
+        _ position: inout Int,
+        _ streaming: MessageStreaming
+    ) throws(ProtocolError) -> Event? {
+        if let compression, compression.isInflating {
+            return try inflatePiece(&input, &position, streaming, compression)
+        }
+        let range = position..<(position + payloadCount(input, position, MessagePiece.largest))
+        unmask(&input, range)
+        position = range.upperBound
+        tap?.arrived(input.bytes.extracting(range))
+        if frame.remaining == 0 { endFrame() }
+        let isLast = frame.remaining == 0 && frame.isFinal
+        return try give(input.bytes.extracting(range), isLast, nil, streaming) { count in
+            .input(range.lowerBound..<(range.lowerBound + count))
+        }
+    }
+
+    private func endFrame() {
+        awaitFrame()
+        tap?.ended()
+    }
+
+    /// The next byte begins a frame.
+    private func awaitFrame() { arrival = tap == nil && !isMidMessage ? .message : .frame }
+
+    private func payloadCount(_ input: borrowing MutableRawSpan, _ position: Int, _ most: Int) -> Int {
+        min(Int(min(frame.remaining, UInt64(input.byteCount - position))), most)
+    }
+
+    private func unmask(_ input: inout MutableRawSpan, _ range: Range<Int>) {
+        if frame.key != 0 {
+            input.mask(range, with: frame.key)
+            frame.key = Masking.rotated(frame.key, by: range.count)
+        }
+        frame.remaining -= UInt64(range.count)
+    }
+
+    /// Makes a piece of what came, as far as it is right.
+    ///
+    /// - Throws: what is wrong, when nothing comes before it.
+    private func give(
+        _ bytes: RawSpan,
+        _ isLast: Bool,
+        _ fault: ProtocolError?,
+        _ streaming: MessageStreaming,
+        _ payload: (Int) -> Payload
+    ) throws(ProtocolError) -> Event? {
+        guard var incoming = streaming.incoming else { return nil }
+        let checked = incoming.check(bytes, isLast: isLast)
+        streaming.failure = checked.failure ?? fault
+        if checked.count == 0, let failure = streaming.failure { throw failure }
+        let ends = isLast && streaming.failure == nil
+        if checked.count == 0 && !ends {
+            streaming.incoming = incoming
+            return nil
+        }
+        let isFirst = incoming.give(checked.count)
+        streaming.incoming = ends ? nil : incoming
+        if ends {
+            awaitFrame()
+            countArrived(incoming.count, lastHeard)
+            if let compression, compression.isInflating { compression.endMessage(inflated: incoming.count) }
+        }
+        return .piece(
+            MessagePiece(kind: incoming.kind, isFirst: isFirst, isLast: ends, payload: payload(checked.count))
+        )
+    }
+
+    // MARK: Compressed messages in pieces
+
+    /// The most input that is unmasked before it is inflated: what the inflater leaves is masked again.
+    private static let inflatingStep = 4 * 1_024
+
+    private func inflatePiece(
+        _ input: inout MutableRawSpan,
+        _ position: inout Int,
+        _ streaming: MessageStreaming,
+        _ compression: MessageCompression
+    ) throws(ProtocolError) -> Event? {
+        var output: [UInt8] = []
+        var step = InflateStep.more
+        let allowed = streaming.incoming?.allowed ?? 0
+        while step == .more, output.count < MessagePiece.largest, output.count <= allowed {
+            let most = min(MessagePiece.largest - output.count, allowed == .max ? .max : allowed - output.count + 1)
+            step = inflateStep(&input, &position, &output, most, streaming, compression.inflater)
+        }
+        if step == .frameTaken || step == .messageTaken { endFrame() }
+        var fault = step == .corrupt ? ProtocolError.malformedCompression : nil
+        if output.count > allowed {
+            output.removeLast(output.count - allowed)
+            fault = streaming.incoming?.tooLarge
+        }
+        return try give(output.span.raw, step == .messageTaken && fault == nil, fault, streaming) { count in
+            .assembled(count == output.count ? output : Array(output.prefix(count)))
+        }
+    }
+
+    private enum InflateStep {
+        /// There may be more at once.
+        case more
+        /// All of the input is taken, and more of the frame is to come.
+        case inputTaken
+        /// The frame is taken, which isn't the last of its message.
+        case frameTaken
+        /// The message is complete.
+        case messageTaken
+        /// What came isn't valid.
+        case corrupt
+    }
+
+    private func inflateStep(
+        _ input: inout MutableRawSpan,
+        _ position: inout Int,
+        _ output: inout [UInt8],
+        _ most: Int,
+        _ streaming: MessageStreaming,
+        _ inflater: any MessageInflater
+    ) -> InflateStep {
+        let count = payloadCount(input, position, Self.inflatingStep)
+        let inflatesMore = streaming.incoming?.inflatesMore == true
+        if count == 0 && !inflatesMore {
+            if frame.remaining > 0 { return .inputTaken }
+            if !frame.isFinal { return .frameTaken }
+            switch inflater.inflateEnd(into: &output, upTo: min(most, 1_024)) {
+            case .outputFull: return .more
+            case .inputTaken: return .messageTaken
+            case .corrupt: return .corrupt
+            }
+        }
+        let room = min(most, max(1_024, 4 * count, inflatesMore ? Self.inflatingStep : 0))
+        let key = frame.key
+        let range = position..<(position + count)
+        unmask(&input, range)
+        var taken = 0
+        let progress = inflater.inflate(input.bytes.extracting(range), from: &taken, into: &output, upTo: room)
+        position += taken
+        tap?.arrived(input.bytes.extracting(range.lowerBound..<position))
+        if taken < count {
+            // The owner hands in these again, perhaps from elsewhere, and as they came.
+            frame.remaining += UInt64(count - taken)
+            frame.key = key == 0 ? 0 : Masking.rotated(key, by: taken)
+            if key != 0 { input.mask(position..<range.upperBound, with: frame.key) }
+        }
+        streaming.incoming?.inflatesMore = progress == .outputFull
+        return progress == .corrupt ? .corrupt : .more
+    }
+
+    // MARK: Sending
+
+    /// The number of bytes that a message with a payload of that length takes on the wire, in one frame.
+    public func encodedSize(payload count: Int) -> Int {
+        FrameHeader.size(payload: count, isMasked: masksFrames) + count
+    }
+
+    /// Writes a whole message as one frame, or nothing once a close frame was sent (RFC 6455 section 5.5.1).
+    ///
+    /// - Parameters:
+    ///   - kind: text or binary.
+    ///   - payload: of a text, valid UTF-8, which isn't checked again.
+    ///   - output: must have room for ``encodedSize(payload:)``.
+    public func encode(_ kind: Message.Kind, _ payload: RawSpan, into output: inout OutputRawSpan) {
+        guard canSend else { return }
+        countSent(payload.byteCount)
+        let key = maskingKeys?.next()
+        write(kind.opcode, payload, key, into: &output)
+        output.append(payload)
+        if let key { output.maskLast(payload.byteCount, with: key) }
+    }
+
+    /// The header of a short message, as a number.
+    package struct ShortHeader {
+        /// Its bytes, the first one lowest.
+        package let bytes: UInt64
+        /// How many there are.
+        package let size: Int
+    }
+
+    /// The header of a message whose payload the owner writes itself, behind it and unchanged.
+    ///
+    /// The message counts as sent then.
+    ///
+    /// - Parameters:
+    ///   - kind: text or binary.
+    ///   - count: the length of the payload in bytes.
+    /// - Returns: `nil` for a message that is to be encoded: of clients, with compression or a tap, of
+    ///   more than 65,535 bytes, and once a close frame was sent.
+    package func shortHeader(_ kind: Message.Kind, payload count: Int) -> ShortHeader? {
+        guard canSend, role == .server, compression == nil, tap == nil, count <= 0xFFFF else { return nil }
+        countSent(count)
+        // The end of its message, and text (1) or binary (2).
+        let first: UInt64 = kind == .text ? 0x81 : 0x82
+        let length = UInt64(truncatingIfNeeded: count)
+        if count < 126 { return ShortHeader(bytes: first | length << 8, size: 2) }
+        return ShortHeader(bytes: first | 126 << 8 | (length >> 8) << 16 | (length & 0xFF) << 24, size: 4)
+    }
+
+    /// Writes the header of a message whose payload the owner sends itself, after it and unchanged; for servers, whose
+    /// payload isn't masked.
+    ///
+    /// Nothing once a close frame was sent. A tap sees the header alone.
+    public func encodeHeader(_ kind: Message.Kind, payload count: Int, into output: inout OutputRawSpan) {
+        guard canSend else { return }
+        precondition(!masksFrames, "A client's payload must be masked.")
+        countSent(count)
+        let header = FrameHeader(opcode: kind.opcode, payloadLength: UInt64(count))
+        header.write(into: &output)
+        tap?.sent(header, RawSpan())
+    }
+
+    /// Whether a message goes out in the frame that was made for everybody; it counts as sent then, and the owner sends it.
+    ///
+    /// False for a client, which masks, where messages are compressed, with a tap, within a message in pieces, and once
+    /// a close frame was sent: it is to be encoded as any other message.
+    public func sends(_ frame: MessageFrame) -> Bool {
+        guard canSend, !isMidSending, !masksFrames, compression == nil, tap == nil else { return false }
+        countSent(frame.payload.byteCount)
+        return true
+    }
+
+    @inline(__always)
+    private func write(_ opcode: Opcode, _ payload: RawSpan, _ key: UInt32?, into output: inout OutputRawSpan) {
+        let header = FrameHeader(opcode: opcode, maskingKey: key, payloadLength: UInt64(payload.byteCount))
+        header.write(into: &output)
+        if let tap { tap.sent(header, payload) }
+    }
+
+    // MARK: Control frames
+
+    /// Whether pongs, pings or a close frame wait to be sent.
+    public var hasControlOutput: Bool { !control.isEmpty }
+
+    /// The room that ``writeControlOutput(into:)`` needs, in bytes.
+    public var controlOutputSize: Int {
+        control.frames.count * (FrameHeader.maximumSize + FrameHeader.maximumControlPayload)
+    }
+
+    /// Writes the pongs, pings and the close frame that wait.
+    ///
+    /// - Parameter output: must have room for ``controlOutputSize``.
+    public func writeControlOutput(into output: inout OutputRawSpan) {
+        for frame in control.takeAll() {
+            controlFramesOut &+= 1
+            let key = maskingKeys?.next()
+            write(frame.opcode, frame.payload.span.raw, key, into: &output)
+            output.append(frame.payload.span.raw)
+            if let key { output.maskLast(frame.payload.count, with: key) }
+        }
+    }
+
+    /// Queues a ping (RFC 6455 section 5.5.2).
+    ///
+    /// - Returns: an identity, which comes back with its pong.
+    public func ping(now: Instant) -> UInt64 {
+        let id = liveness.nextPing(now: now)
+        if canSend { control.ping(Liveness.payload(id)) }
+        return id
+    }
+
+    /// Queues a ping with a payload of the app's.
+    ///
+    /// Of several with the same payload, each pong answers the oldest.
+    ///
+    /// - Parameters:
+    ///   - payload: what the pong will carry, too; cut at 125 bytes.
+    ///   - now: the time.
+    /// - Returns: an identity, which comes back with its pong.
+    public func ping(_ payload: [UInt8], now: Instant) -> UInt64 {
+        let payload = Array(payload.prefix(FrameHeader.maximumControlPayload))
+        let id = liveness.nextPing(now: now, payload: payload)
+        if canSend { control.ping(payload) }
+        return id
+    }
+
+    // MARK: Closing
+
+    /// Begins to close: queues a close frame, unless one was sent before (RFC 6455 section 7.1.2).
+    ///
+    /// Messages of the peer still arrive until its own close frame.
+    ///
+    /// - Parameters:
+    ///   - code: why, for programs; must be sendable, or ``CloseCode/noStatusReceived`` for a close frame without a code.
+    ///   - reason: why, for people; cut at 123 bytes between scalars, and left out without a code.
+    ///   - now: the time; the peer's close frame must come within ``closeTimeout`` of it.
+    public func close(_ code: CloseCode, reason: String = "", now: Instant) {
+        let isEmpty = code == .noStatusReceived
+        precondition(code.isSendable || isEmpty, "The code \(code) may not go on the wire.")
+        sendClose(CloseFrame(code: isEmpty ? nil : code, reason: reason), initiator: .local, now)
+    }
+
+    /// Answers the peer's close frame with its own code (RFC 6455 section 5.5.1).
+    public func answerClose(now: Instant) {
+        guard let received = report.received else { return }
+        sendClose(CloseFrame(code: received.code), initiator: .remote, now)
+    }
+
+    /// Fails the connection: queues a close frame that says why, and throws away what arrives from here on (RFC 6455
+    /// section 7.1.7).
+    public func fail(_ error: ProtocolError, now: Instant) {
+        stopListening()
+        if report.error == nil { report.error = error }
+        sendClose(CloseFrame(code: error.closeCode, reason: error.message), initiator: .local, now)
+    }
+
+    private func sendClose(_ frame: CloseFrame, initiator: CloseReport.Side, _ now: Instant) {
+        guard canSend else { return }
+        ending.take(.sends)
+        compression?.deflater?.stop()
+        report.sent = frame
+        if report.initiator == nil { report.initiator = initiator }
+        control.close(frame.payload)
+        liveness.stop()
+        closing.instant = now.advanced(by: closeTimeout)
+    }
+
+    /// Ends the connection at once, without a closing handshake; the owner resets the transport.
+    ///
+    /// The report says so, unless both close frames were exchanged before.
+    public func reset() {
+        if state != .closed {
+            report.wasReset = true
+            if report.initiator == nil { report.initiator = .local }
+        }
+        control.drop()
+        endOfStream()
+    }
+
+    /// The transport has ended; with both close frames exchanged that is in order, else it is abnormal (1006).
+    public func endOfStream() { transportEnds(.ends) }
+
+    /// The transport has ended with messages that have come and aren't parsed yet: they are still given.
+    package func endOfStreamAhead() { transportEnds(arrival == .nothing ? .ends : .endsAhead) }
+
+    private func transportEnds(_ event: SessionEnding.Event) {
+        ending.take(event)
+        compression?.deflater?.stop()
+        if !ending.isAhead { stopListening() }
+    }
+
+    // MARK: Messages in pieces (RFC 6455 section 5.4)
+
+    /// Begins a message whose payload comes in pieces: each becomes a frame, by ``writePiece(_:isLast:_:)``.
+    ///
+    /// Until its last piece no other message may be sent; control frames may. Nothing goes out yet.
+    ///
+    /// - Parameters:
+    ///   - kind: text or binary.
+    ///   - compress: whether to compress it if that was agreed on. Default: yes, as its length isn't known.
+    public func beginMessage(_ kind: Message.Kind, compress: Bool = true) {
+        let streaming = streaming ?? MessageStreaming()
+        precondition(streaming.outgoing == nil, "A message begins within another.")
+        streaming.outgoing = OutgoingPieces(kind, isCompressed: compress && compression?.deflater != nil)
+        self.streaming = streaming
+    }
+
+    /// Whether a message was begun in pieces and hasn't ended.
+    public var isMidSending: Bool { streaming?.outgoing != nil }
+
+    /// Whether frames of it were written, so that it can be abandoned only with the connection.
+    public var hasSentPiece: Bool { streaming?.outgoing?.hasBegun == true }
+
+    /// Forgets a message of which nothing was written.
+    public func abandonMessage() {
+        if !hasSentPiece { streaming?.outgoing = nil }
+    }
+
+    /// Makes a frame of the next piece of the message that was begun.
+    ///
+    /// - Parameters:
+    ///   - piece: the bytes; may be empty, and of a text may end within a character unless it is the last.
+    ///   - isLast: whether the message ends with it.
+    ///   - body: gets the header and the payload, to be written with ``encode(frame:_:into:)`` at once.
+    /// - Returns: false, with nothing written, if no text can have these bytes or end so, if there was no memory to
+    ///   compress them, if no message was begun, or if a close frame was sent.
+    public func writePiece(_ piece: RawSpan, isLast: Bool, _ body: (FrameHeader, RawSpan) -> Void) -> Bool {
+        guard canSend, let streaming, var outgoing = streaming.outgoing else { return false }
+        guard outgoing.accepts(piece, isLast: isLast) else { return false }
+        outgoing.count += piece.byteCount
+        if outgoing.isCompressed {
+            var deflated: [UInt8] = []
+            if compression?.deflater?.deflate(piece: piece, isLast: isLast, into: &deflated) == true {
+                emit(deflated.span.raw, isLast, &outgoing, body)
+                return true
+            }
+            if outgoing.hasBegun { return false }
+            outgoing.isCompressed = false
+        }
+        emit(piece, isLast, &outgoing, body)
+        return true
+    }
+
+    private func emit(
+        _ payload: RawSpan,
+        _ isLast: Bool,
+        _ outgoing: inout OutgoingPieces,
+        _ body: (FrameHeader, RawSpan) -> Void
+    ) {
+        outgoing.sent += payload.byteCount
+        let header = outgoing.header(isLast: isLast, key: maskingKeys?.next(), length: payload.byteCount)
+        streaming?.outgoing = isLast ? nil : outgoing
+        if isLast, outgoing.isCompressed, let compression {
+            compression.counts.messagesDeflated += 1
+            compression.counts.bytesBeforeDeflating += outgoing.count
+            compression.counts.bytesDeflated += outgoing.sent
+        }
+        if isLast { countSent(outgoing.count) }
+        tap?.sent(header, payload)
+        body(header, payload)
+    }
+
+    /// Writes a frame that ``writePiece(_:isLast:_:)`` has made, masked where it must be.
+    ///
+    /// - Parameters:
+    ///   - header: what was handed over.
+    ///   - payload: what was lent.
+    ///   - output: must have room for ``encodedSize(payload:)``.
+    public func encode(frame header: FrameHeader, _ payload: RawSpan, into output: inout OutputRawSpan) {
+        header.write(into: &output)
+        output.append(payload)
+        if let key = header.maskingKey { output.maskLast(payload.byteCount, with: key) }
+    }
+
+    /// The bit of a frame that says that its message is compressed (RFC 7692 section 6).
+    private static let compressedBit = MessageCompression.reservedBit
+
+    // MARK: Compressed messages that arrive
+
+    /// Whether the reserved bits say that a compressed message begins, and may say so.
+    private func beginsCompressed(_ header: FrameHeader) -> Bool {
+        compression != nil && header.reservedBits == Self.compressedBit && !header.opcode.isControl
+            && header.opcode != .continuation
+    }
+
+    /// What is wrong with reserved bits that have no meaning where they are (RFC 6455 section 5.2, RFC 7692 section 6.1).
+    private func wrongBits(_ header: FrameHeader) -> ProtocolError {
+        if compression == nil || header.reservedBits != Self.compressedBit {
+            return ProtocolError(.reservedBits, "A reserved bit is set.")
+        }
+        let place = header.opcode.isControl ? "A \(header.opcode) frame" : "A fragment behind the first"
+        return ProtocolError(.reservedBits, "\(place) says that it is compressed.")
+    }
+
+    private func beginFragment(_ length: UInt64, of compression: MessageCompression) throws(ProtocolError) {
+        try partial?.assembler.beginCompressedFragment(limits: limits)
+        try compression.beginFragment(length: length, limits: limits)
+    }
+
+    private func beginFragment(_ length: UInt64, of streaming: MessageStreaming) throws(ProtocolError) {
+        let isInflating = compression?.isInflating == true
+        try streaming.incoming?.beginFragment(length: length, isCompressed: isInflating)
+        guard isInflating, let compression, let incoming = streaming.incoming else { return }
+        try compression.beginFragment(length: length, limits: incoming.limits)
+    }
+
+    /// Inflates the end, which the sender has left out (RFC 7692 section 7.2.2).
+    private func endInflating(_ compression: MessageCompression) throws(ProtocolError) {
+        try partial?.assembler.inflateEnd(with: compression.inflater, limits: limits)
+        compression.endMessage(inflated: partial?.assembler.buffer.count ?? 0)
+    }
+
+    // MARK: Compressed messages that are sent
+
+    /// Compresses a message and lends its payload, to be written with ``encode(compressed:_:into:)`` at once.
+    ///
+    /// A message that was compressed has to be sent, or the peer doesn't understand the next one.
+    ///
+    /// - Parameters:
+    ///   - payload: the whole message.
+    ///   - choice: whether to compress it; `nil` leaves it to the threshold.
+    ///   - body: gets the compressed payload; called once when the result is true.
+    /// - Returns: false if the message is to be sent as it is: it is short, the app says so, nothing was agreed on, there
+    ///   was no memory, or a close frame was sent.
+    public func compress(_ payload: RawSpan, _ choice: Bool? = nil, _ body: (RawSpan) -> Void) -> Bool {
+        guard canSend, let compression, compression.compresses(payload.byteCount, choice) else { return false }
+        if let tap { tap.inflated(.outgoing, payload) }
+        var count = 0
+        let isDone = compression.deflater?.deflate(payload) { deflated in
+            count = deflated.byteCount
+            body(deflated)
+        }
+        guard isDone == true else { return false }
+        countSent(payload.byteCount)
+        compression.counts.messagesDeflated += 1
+        compression.counts.bytesBeforeDeflating += payload.byteCount
+        compression.counts.bytesDeflated += count
+        return true
+    }
+
+    /// The frame that was made for everybody, as it goes out where messages are compressed; it counts as sent then, and the
+    /// owner sends it.
+    ///
+    /// The message is deflated by itself, once for all connections alike; it goes as it is below the threshold, and where
+    /// deflating makes it no shorter.
+    ///
+    /// - Returns: `nil` where ``sends(_:)`` may say more, for a client, with a tap, within a message in pieces, and
+    ///   once a close frame was sent: it is to be encoded as any other message.
+    public func sendsCompressed(_ frame: MessageFrame) -> [UInt8]? {
+        guard let compression, canSend, !isMidSending, !masksFrames, tap == nil else { return nil }
+        let payload = frame.payload
+        countSent(payload.byteCount)
+        guard let deflater = compression.deflater, compression.compresses(payload.byteCount, nil),
+            let deflated = frame.deflated(by: deflater)
+        else { return frame.bytes }
+        deflater.follow(payload)
+        compression.counts.messagesDeflated += 1
+        compression.counts.bytesBeforeDeflating += payload.byteCount
+        compression.counts.bytesDeflated += deflated.payloadCount
+        return deflated.bytes
+    }
+
+    /// Writes a message that ``compress(_:_:_:)`` has compressed, as one frame with the bit that says so (RFC 7692
+    /// section 6.1), or nothing once a close frame was sent.
+    ///
+    /// - Parameters:
+    ///   - kind: text or binary.
+    ///   - payload: what was lent.
+    ///   - output: must have room for ``encodedSize(payload:)``.
+    public func encode(compressed kind: Message.Kind, _ payload: RawSpan, into output: inout OutputRawSpan) {
+        guard canSend else { return }
+        let key = maskingKeys?.next()
+        let header = FrameHeader(
+            reservedBits: Self.compressedBit,
+            opcode: kind.opcode,
+            maskingKey: key,
+            payloadLength: UInt64(payload.byteCount)
+        )
+        header.write(into: &output)
+        tap?.sent(header, payload)
+        output.append(payload)
+        if let key { output.maskLast(payload.byteCount, with: key) }
+    }
+
+    // MARK: Time
+
+    /// When ``deadlinePassed(now:)`` wants to be called next; `nil` while there is nothing to wait for.
+    public var deadline: Instant? {
+        switch ending.phase {
+        case .closeSent: return closing.instant
+        case .closedAhead, .closed: return nil
+        case .open, .closeFound, .closeHeard: break
+        }
+        guard let messageDeadline else { return liveness.deadline }
+        return liveness.deadline.map { min($0, messageDeadline) } ?? messageDeadline
+    }
+
+    /// When the message that is arriving must have come further.
+    private var messageDeadline: Instant? { isMidMessage ? partial?.assembler.pace?.deadline : nil }
+
+    /// Whether part of a message is held, so that ``deadline`` may have come nearer.
+    public var holdsPartOfMessage: Bool { isMidMessage }
+
+    /// Does what is due.
+    public func deadlinePassed(now: Instant) -> TimeoutAction {
+        if ending.phase == .closeSent, let deadline = closing.instant, now >= deadline { return .closeTimedOut }
+        guard canSend else { return .none }
+        if let messageDeadline, now >= messageDeadline {
+            tap?.ended()
+            stopListening()
+            return .messageTimedOut(ProtocolError(.messageTimeout, "A message took longer than it may."))
+        }
+        switch liveness.deadlinePassed(now: now, lastHeard: lastHeard) {
+        case .fine: return .none
+        case .ping:
+            // A connection without compressed messages for an interval gives back what it holds between them.
+            compression?.restIfIdle()
+            _ = ping(now: now)
+            return .wrote
+        case .silent(let duration):
+            liveness.stop()
+            return .keepaliveTimedOut(
+                ProtocolError(.keepaliveTimeout, "The peer has been silent for \(duration.rounded) after a ping.")
+            )
+        }
+    }
+
+    /// What the round trips of the pings have shown so far, the app's among them.
+    public var latency: Latency { roundTrips?.latency ?? Latency() }
+
+    private func record(_ roundTrip: Duration) {
+        let roundTrips = roundTrips ?? RoundTrips()
+        roundTrips.latency.record(roundTrip)
+        self.roundTrips = roundTrips
+    }
+
+    /// Gives the message that is arriving its time anew: while this side doesn't read, its sender isn't the slow one.
+    public func restartMessageTime(now: Instant) {
+        if isMidMessage { partial?.assembler.pace?.restart(now: now) }
+    }
+
+    /// Gives the message that is arriving so much more time: the peer wasn't read for that long, as it was too fast.
+    ///
+    /// In all no more than ten times ``MessageLimits/messageTime``.
+    public func excuseMessage(_ duration: Duration) {
+        if isMidMessage { partial?.assembler.pace?.excuse(duration) }
+    }
+
+    /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.
+    public func peerIsAlive(now: Instant) {
+        lastHeard = now
+    }
+
+    // MARK: Observers
+
+    /// Whether a tap sees the frames.
+    public var isTapped: Bool { tap != nil }
+
+    /// Adds an observer, from the next frame on.
+    package func add(_ tap: SessionTap) {
+        tap.next = self.tap
+        self.tap = tap
+        if arrival == .message { arrival = .frame }
+    }
+
+    /// Removes an observer; it doesn't see a frame that is arriving.
+    package func remove(_ tap: SessionTap) {
+        if self.tap === tap {
+            self.tap = tap.next
+        } else {
+            var other = self.tap
+            while let present = other, present.next !== tap { other = present.next }
+            other?.next = tap.next
+        }
+        tap.next = nil
+        if arrival == .frame, !headers.isMidHeader { awaitFrame() }
+    }
+}
+
+extension DeflateAgreement {
+    /// Whether messages of that side may refer to those before them.
+    public func takesOver(_ sender: Session.Role) -> Bool {
+        !(sender == .server ? serverNoContextTakeover : clientNoContextTakeover)
+    }
+
+    /// The largest window that that side deflates with, as an exponent.
+    public func windowBits(_ sender: Session.Role) -> Int {
+        sender == .server ? serverMaxWindowBits : clientMaxWindowBits
     }
 }

@@ -102,28 +102,3 @@ public final class SessionTap {
         inflated?(direction, plain)
     }
 }
-
-extension Session {
-    /// Whether a tap sees the frames.
-    public var isTapped: Bool { tap != nil }
-
-    /// Adds an observer, from the next frame on.
-    package func add(_ tap: SessionTap) {
-        tap.next = self.tap
-        self.tap = tap
-        isMidHeader = true
-    }
-
-    /// Removes an observer; it doesn't see a frame that is arriving.
-    package func remove(_ tap: SessionTap) {
-        if self.tap === tap {
-            self.tap = tap.next
-        } else {
-            var other = self.tap
-            while let present = other, present.next !== tap { other = present.next }
-            other?.next = tap.next
-        }
-        tap.next = nil
-        isMidHeader = headers.isMidHeader || self.tap != nil
-    }
-}

@@ -90,13 +90,13 @@ struct ReconnectingNetworkTests {
         /// The timeline of the connection that is open.
         func timeline() async throws -> WebSocketTimeline {
             // Gone again if the machine has held it up for longer than the probe waits.
-            guard let socket = await client.current?.socket else { throw Disturbed(description: "lost again") }
+            guard let socket = await client.connection else { throw Disturbed(description: "lost again") }
             return await socket.timeline
         }
 
         /// Waits until all that has changed was acted on, so that what comes next is seen by itself.
         func calm() async {
-            while await client.throttle.isWaiting { await Task.yield() }
+            while await client.mustActLater { await Task.yield() }
         }
     }
 
@@ -278,7 +278,7 @@ struct ReconnectingNetworkTests {
             let added = NetworkChange.addressAdded(try SocketAddress(new, port: 0), interface: network.interface)
             let noted = scene.notes.first(since: start) { $0 == added || $0 == .missed }
             #expect(noted != nil)
-            let socket = await scene.client.current?.socket
+            let socket = await scene.client.connection
             #expect(await socket?.localAddress?.host == new)
             return try await time(scene, seen, since: try #require(seen.first).instant)
         }

@@ -409,6 +409,6 @@ import Testing
 }
 
 extension ReconnectingWebSocket {
-    var waitingSenders: Int { senders.count }
-    var waitingReceivers: Int { receivers.count }
+    var waitingSenders: Int { waiterCounts.senders }
+    var waitingReceivers: Int { waiterCounts.receivers }
 }

@@ -52,8 +52,7 @@ import Testing
     @Test("What had come before the transport ended is given, if the owner says so")
     func kept() {
         let session = Session(role: .server, now: now)
-        session.keepListening()
-        session.endOfStream()
+        session.endOfStreamAhead()
         #expect(events(session, message) == ["message"])
         session.endInput()
         #expect(events(session, message).isEmpty && !session.report.isClean)

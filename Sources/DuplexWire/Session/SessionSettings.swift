@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What sessions are made with: one for all connections that are made alike, which then hold no copy of it.
+public final class SessionSettings: Sendable {
+    /// The most messages that wait for the app.
+    public let inboxMessages: Int
+    /// The most bytes of messages that wait for the app.
+    public let inboxBytes: ByteCount
+    /// How long a closing handshake may take.
+    public let closeTimeout: Duration
+    let limits: AssemblyLimits
+    let keepalive: KeepaliveTimes
+
+    /// Makes settings.
+    ///
+    /// - Parameters:
+    ///   - limits: what the peer may make this side hold.
+    ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
+    ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
+    public init(
+        limits: MessageLimits = .internet,
+        keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
+        closeTimeout: Duration = .seconds(10)
+    ) {
+        inboxMessages = limits.inboxMessages
+        inboxBytes = limits.inboxBytes
+        self.closeTimeout = closeTimeout
+        self.limits = AssemblyLimits(limits)
+        self.keepalive = KeepaliveTimes(keepalive)
+    }
+}
+
+/// A ``Keepalive`` in nanoseconds.
+final class KeepaliveTimes: Sendable {
+    /// The first interval, and the one when the line is bad; 0 for no pings.
+    let shortest: Int64
+    let longest: Int64
+    let timeout: Int64
+
+    init(_ keepalive: Keepalive) {
+        shortest = keepalive.interval?.wholeNanoseconds ?? 0
+        longest = keepalive.longestInterval?.wholeNanoseconds ?? 0
+        timeout = keepalive.timeout.wholeNanoseconds
+    }
+}
+
+/// What has gone over a connection so far.
+///
+/// Messages count when they are whole, with the bytes that the app sees: of a compressed one those before deflating and
+/// behind inflating. A value: a copy stays as it was.
+public struct SessionCounts: Sendable, Hashable {
+    /// Messages that have arrived whole.
+    public var messagesReceived = 0
+    /// Messages that were sent.
+    public var messagesSent = 0
+    /// The bytes of the messages that have arrived.
+    public var bytesReceived = 0
+    /// The bytes of the messages that were sent.
+    public var bytesSent = 0
+    /// Pings, pongs and close frames that have arrived.
+    public var controlFramesReceived = 0
+    /// Pings, pongs and close frames that were sent.
+    public var controlFramesSent = 0
+
+    /// Nothing yet.
+    public init() {}
+
+    /// What came to it since an earlier look.
+    ///
+    /// - Parameter earlier: what had gone over the same connection by then.
+    /// - Returns: the difference.
+    public func since(_ earlier: SessionCounts) -> SessionCounts {
+        var counts = self
+        counts.messagesReceived -= earlier.messagesReceived
+        counts.messagesSent -= earlier.messagesSent
+        counts.bytesReceived -= earlier.bytesReceived
+        counts.bytesSent -= earlier.bytesSent
+        counts.controlFramesReceived -= earlier.controlFramesReceived
+        counts.controlFramesSent -= earlier.controlFramesSent
+        return counts
+    }
+}
