@@ -228,7 +228,9 @@ public final class Session {
     package var endIsAhead: Bool { ending.isAhead }
 
     /// How much is held of a message that is put together, and the room that it takes.
-    var heldSize: (count: Int, capacity: Int)? { partial.map { ($0.assembler.buffer.count, $0.assembler.buffer.capacity) } }
+    var heldSize: (count: Int, capacity: Int)? {
+        partial.map { ($0.assembler.buffer.count, $0.assembler.buffer.capacity) }
+    }
 
     /// Whether a message has begun to arrive and not ended.
     private var isMidMessage: Bool { partial != nil || streaming?.incoming != nil }
