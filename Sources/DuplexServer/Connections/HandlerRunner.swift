@@ -121,7 +121,7 @@ actor HandlerRunner {
     ) async {
         let verdict: AdmissionVerdict
         do {
-            if let span = connection.present?.opening?.span {
+            if let span = connection.openingSpan {
                 verdict = try await span.around { try await admit(request) }
             } else {
                 verdict = try await admit(request)
@@ -153,7 +153,7 @@ actor HandlerRunner {
         do {
             await exchange.setTrailers(response.trailers)
             // In answer to HEAD nothing is written: what has no end would never come to it.
-            if connection.session.sendsBody { try await write(ResponseWriter(exchange: exchange)) }
+            if connection.sendsBody { try await write(ResponseWriter(exchange: exchange)) }
             connection.finishBody(of: exchange, trailers: await exchange.trailers)
         } catch {
             connection.failBody(of: exchange, error)
@@ -171,7 +171,7 @@ actor HandlerRunner {
         guard let exchange = connection.beginBody(response, nil) else { return }
         do {
             await exchange.setTrailers(response.trailers)
-            if connection.session.sendsBody {
+            if connection.sendsBody {
                 try await exchange.beginCoding(coded)
                 switch coded.body.content {
                 case .bytes(let bytes): try await send(bytes, to: exchange)

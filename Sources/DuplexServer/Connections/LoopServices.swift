@@ -112,7 +112,7 @@ final class LoopServices {
     }
 
     /// The routes whose handlers are at work in tasks.
-    var runningRoutes: [String] { runners.compactMap { $0.present?.route } }
+    var runningRoutes: [String] { runners.compactMap(\.presentRoute) }
 
     /// The route whose code a task of these has run last, as people call it.
     func route(of task: TaskIdentity) -> String? {

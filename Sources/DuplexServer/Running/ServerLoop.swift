@@ -378,7 +378,7 @@ final class ServerLoop: ConnectionOwner {
     }
 
     private func route(of connection: HTTPConnection) -> String? {
-        if let present = connection.present { return present.route }
+        if let route = connection.presentRoute { return route }
         // A response that is pushed has no task, and nothing else is noted of it.
         guard connection.isPushing, let route = connection.lastRoute else { return nil }
         return connection.services.name(of: route)
