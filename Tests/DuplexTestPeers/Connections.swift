@@ -124,6 +124,8 @@ package func withPair<Result: Sendable>(
     return try await withServer { server in
         // Requests of tests are for hosts of all kinds.
         server.allowedHosts = ["*"]
+        // Patient as the client is.
+        server.limits.http.headTime = .limit(seconds: 120)
         configure(&server)
         server.webSocket("/") { socket in
             opened.yield(socket)
