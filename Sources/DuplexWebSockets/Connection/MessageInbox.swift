@@ -27,6 +27,8 @@ struct MessageInbox {
     /// Whether more is received behind a full inbox, or what came in front of a known end isn't parsed yet; either way it lies in
     /// the rest.
     private(set) var isAhead = false
+    /// Whether the rest is moved out, to be parsed: until then nobody knows what is left of it.
+    private(set) var isParsing = false
     /// Whether the rest is looked at at the end of this turn.
     private(set) var isRestPlanned = false
 
@@ -88,11 +90,14 @@ struct MessageInbox {
         rest.append(bytes)
     }
 
-    /// Moves the bytes out; what is left goes back by ``keep(_:parsed:)`` and stays where it lies.
-    mutating func takeRest() -> (bytes: [UInt8], start: Int) {
-        defer { (rest, restStart) = ([], 0) }
+    /// Moves the bytes out to be parsed, until ``endParsing()``; what is left goes back by ``keep(_:parsed:)`` and stays where it
+    /// lies.
+    mutating func beginParsing() -> (bytes: [UInt8], start: Int) {
+        defer { (rest, restStart, isParsing) = ([], 0, true) }
         return (rest, Int(restStart))
     }
+
+    mutating func endParsing() { isParsing = false }
 
     mutating func dropRest() { (rest, restStart) = ([], 0) }
 

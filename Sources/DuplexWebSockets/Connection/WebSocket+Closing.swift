@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DequeModule
 package import DuplexSockets
 public import DuplexWire
 package import Logging

@@ -80,11 +80,12 @@ extension WebSocket {
     /// Goes on receiving once there is room again.
     private func refillPieces(_ streams: PieceTraffic) {
         guard !channel.isReading || session.hasMoreToGive || inbox.isAhead else { return }
-        if isHeldBack && ending.isTaking { return }
+        if mustHoldBack && ending.isTaking { return }
         parseRest()
         if !inbox.hasRest && !session.hasMoreToGive && hasRoom(streams) && ending.isTaking {
+            let wasAhead = inbox.isAhead
             stopReadingAhead()
-            updateReading()
+            updateReading(wasAhead: wasAhead)
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DequeModule
 package import DuplexSockets
 public import DuplexWire
 
@@ -87,10 +86,11 @@ extension WebSocket {
 
     /// Parses what was kept, and keeps what is left.
     func parsePart() {
-        var (bytes, start) = inbox.takeRest()
+        var (bytes, start) = inbox.beginParsing()
         var span = bytes.mutableSpan
         var raw = unsafe span.mutableBytes
         let position = if let handler { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
+        inbox.endParsing()
         if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position - start, streams) }
         guard position < bytes.count, ending.isTaking else { return }
@@ -182,7 +182,7 @@ extension WebSocket {
     /// Hands a message to the task that waits for it, or keeps it.
     @inline(__always)
     private func deliver(_ message: Message) {
-        if let receiver = waiters.takeReceiver() {
+        if waiters.isReceiving, let receiver = waiters.takeReceiver() {
             inbox.deliver(message)
             receiver.resume(returning: ())
         } else if inbox.hasRoom(session.settings) || isSessionOpen {
@@ -298,14 +298,18 @@ extension WebSocket {
         (!session.masksFrames || handler != nil) && channel.isAboveHighWaterMark
     }
 
+    /// The same, as long as there is something to be held back: once this side has closed, nothing more is written or kept.
+    var mustHoldBack: Bool { isHeldBack && session.state == .open }
+
     /// Goes on receiving once the inbox has room again.
     func refill(afterPause: Bool = false) {
-        if isHeldBack && ending.isTaking { return }
+        if mustHoldBack && ending.isTaking { return }
         parseRest()
         guard ending.isTaking, !inbox.hasRest else { return }
         if isInboxOpen {
+            let wasAhead = inbox.isAhead
             stopReadingAhead()
-            updateReading(afterPause: afterPause)
+            updateReading(afterPause: afterPause, wasAhead: wasAhead)
         } else if !inbox.isAhead {
             planRest()
         }
@@ -313,10 +317,15 @@ extension WebSocket {
 
     /// Reads, or stops reading: what decides it is said here alone.
     ///
-    /// - Parameter afterPause: whether it wasn't read because the peer was too fast: then nothing else made it late.
-    func updateReading(afterPause: Bool = false) {
+    /// - Parameters:
+    ///   - afterPause: whether it wasn't read because the peer was too fast: then nothing else made it late.
+    ///   - wasAhead: whether it was read behind a full inbox, and nothing parsed.
+    func updateReading(afterPause: Bool = false, wasAhead: Bool = false) {
         let reads = wantsInput
-        if reads, !channel.isReading, !inbox.isAhead, !afterPause { restartMessageTime() }
+        // While this side didn't take it, the sender of the message that is arriving wasn't the slow one.
+        if reads, !channel.isReading || wasAhead, !inbox.isAhead, !afterPause, session.holdsPartOfMessage {
+            session.restartMessageTime(now: channel.core.now)
+        }
         channel.isReading = reads
     }
 
@@ -327,22 +336,17 @@ extension WebSocket {
         case .ending, .closed: return false
         }
         if streams?.isPaused == true { return false }
-        if inbox.isAhead { return inbox.aheadRoom > 0 && closeSearch?.isOver == false }
+        if inbox.isAhead { return !inbox.isParsing && inbox.aheadRoom > 0 && closeSearch?.isOver == false }
         if inbox.hasRest { return false }
         // Once this side has closed, all that comes may be dropped, and the peer's close is awaited.
         guard session.state == .open else { return true }
-        return !isHeldBack && hasRoomForMore
+        return !isHeldBack && (handler != nil || hasRoomForMore)
     }
 
     /// Whether there is room for another message, or for another piece of one.
     private var hasRoomForMore: Bool {
         if let streams, streams.isReceiving { return hasRoom(streams) }
         return inbox.hasRoom(session.settings)
-    }
-
-    /// The message that is arriving has its time anew: while this side didn't read, its sender wasn't the slow one.
-    private func restartMessageTime() {
-        if session.holdsPartOfMessage { session.restartMessageTime(now: channel.core.now) }
     }
 
     // MARK: Looking ahead
@@ -399,9 +403,7 @@ extension WebSocket {
         guard inbox.isAhead else { return }
         inbox.endAhead()
         closeSearch = nil
-        guard ending.isAttached else { return }
-        channel.limitReceive(to: receiveLimit)
-        restartMessageTime()
+        if ending.isAttached { channel.limitReceive(to: receiveLimit) }
     }
 
     /// Parses more of what had come in front of an end that is known already.

@@ -196,7 +196,8 @@ extension WebSocket {
             handler.drained(self)
             channel.core.endStep(of: self)
         }
-        if ending.isTaking && !channel.isReading { refill() }
+        // Behind a full inbox reading may have gone on, while nothing of what it brought was given.
+        if ending.isTaking && (!channel.isReading || inbox.isAhead) { refill() }
     }
 
     // MARK: Pings

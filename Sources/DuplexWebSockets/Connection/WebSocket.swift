@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DequeModule
 import DuplexDeflate
 public import DuplexSockets
 public import DuplexWire
@@ -207,7 +206,7 @@ public actor WebSocket {
         return true
     }
 
-    /// Has `body` called once when the connection has ended, on its loop; at once if it has.
+    /// Has `body` called once when the connection has ended, on its loop; never where it has by now.
     package func onEnd(_ body: @escaping @Sendable (isolated WebSocket) -> Void) {
         ended = body
     }

@@ -665,7 +665,8 @@ public actor ReconnectingWebSocket {
     @inline(__always)
     private func takeMessage(of socket: WebSocket) async throws(WebSocketError) -> Message? {
         let (message, id) = socket.onLoop(loop) { socket, _ in
-            (socket.takeMessage(), socket.waiters.nextID())
+            let message = socket.takeMessage()
+            return (message, message == nil ? socket.waiters.nextID() : 0)
         }
         if let message { return message }
         do {

@@ -91,7 +91,8 @@ public final class Session {
 
     package let role: Role
     private var arrival: Arrival
-    private var ending = SessionEnding()
+    /// Not checked for overlapping accesses: it is one byte that is set and read at once, and each message asks.
+    @safe @exclusivity(unchecked) private var ending = SessionEnding()
     /// How many frames ``nextEvent(in:at:now:)`` begins at one instant, and how many it still does.
     private var frameBound = Int32.max
     private var framesAllowed = Int32.max
@@ -939,13 +940,14 @@ public final class Session {
 
     /// Ends the connection at once, without a closing handshake; the owner resets the transport.
     ///
-    /// The report says so, unless both close frames were exchanged before.
+    /// The report says that it was reset, unless both close frames were exchanged before. Nothing more is parsed.
     public func reset() {
         if state != .closed {
             report.wasReset = true
             if report.initiator == nil { report.initiator = .local }
         }
         control.drop()
+        stopListening()
         endOfStream()
     }
 
@@ -1044,20 +1046,17 @@ public final class Session {
         if let key = header.maskingKey { output.maskLast(payload.byteCount, with: key) }
     }
 
-    /// The bit of a frame that says that its message is compressed (RFC 7692 section 6).
-    private static let compressedBit = MessageCompression.reservedBit
-
     // MARK: Compressed messages that arrive
 
     /// Whether the reserved bits say that a compressed message begins, and may say so.
     private func beginsCompressed(_ header: FrameHeader) -> Bool {
-        compression != nil && header.reservedBits == Self.compressedBit && !header.opcode.isControl
+        compression != nil && header.reservedBits == MessageCompression.reservedBit && !header.opcode.isControl
             && header.opcode != .continuation
     }
 
     /// What is wrong with reserved bits that have no meaning where they are (RFC 6455 section 5.2, RFC 7692 section 6.1).
     private func wrongBits(_ header: FrameHeader) -> ProtocolError {
-        if compression == nil || header.reservedBits != Self.compressedBit {
+        if compression == nil || header.reservedBits != MessageCompression.reservedBit {
             return ProtocolError(.reservedBits, "A reserved bit is set.")
         }
         let place = header.opcode.isControl ? "A \(header.opcode) frame" : "A fragment behind the first"
@@ -1143,7 +1142,7 @@ public final class Session {
         guard canSend else { return }
         let key = maskingKeys?.next()
         let header = FrameHeader(
-            reservedBits: Self.compressedBit,
+            reservedBits: MessageCompression.reservedBit,
             opcode: kind.opcode,
             maskingKey: key,
             payloadLength: UInt64(payload.byteCount)
@@ -1168,7 +1167,7 @@ public final class Session {
     }
 
     /// When the message that is arriving must have come further.
-    private var messageDeadline: Instant? { isMidMessage ? partial?.assembler.pace?.deadline : nil }
+    private var messageDeadline: Instant? { partial?.assembler.pace?.deadline }
 
     /// Whether part of a message is held, so that ``deadline`` may have come nearer.
     public var holdsPartOfMessage: Bool { isMidMessage }
@@ -1208,14 +1207,14 @@ public final class Session {
 
     /// Gives the message that is arriving its time anew: while this side doesn't read, its sender isn't the slow one.
     public func restartMessageTime(now: Instant) {
-        if isMidMessage { partial?.assembler.pace?.restart(now: now) }
+        partial?.assembler.pace?.restart(now: now)
     }
 
     /// Gives the message that is arriving so much more time: the peer wasn't read for that long, as it was too fast.
     ///
     /// In all no more than ten times ``MessageLimits/messageTime``.
     public func excuseMessage(_ duration: Duration) {
-        if isMidMessage { partial?.assembler.pace?.excuse(duration) }
+        partial?.assembler.pace?.excuse(duration)
     }
 
     /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.

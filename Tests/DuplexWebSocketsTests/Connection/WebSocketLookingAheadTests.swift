@@ -89,6 +89,25 @@ import Testing
         }
     }
 
+    @Test("It is given to who waits for it once output has gone that was waited for")
+    func heldBack() async throws {
+        try await TestLoop.run { loop in
+            let pair = await WebSocketPair(on: loop.group, capacity: .kibibytes(4))
+            let large = [UInt8](repeating: 1, count: 256 * 1_024)
+            for text in Self.texts { try await pair.client.send(text) }
+            await loop.settle()
+            let sending = await loop.begin { try await pair.server.send(large) }
+            let receiving = await loop.begin {
+                var taken: [Message] = []
+                for _ in Self.texts { taken.append(try await pair.server.receive()) }
+                return taken
+            }
+            #expect(try await pair.client.receive() == .binary(large))
+            try await sending.value
+            #expect(try await receiving.value == Self.texts.map(Message.text))
+        }
+    }
+
     @Test("A reset behind a full inbox leaves the app what had come, and is told then")
     func reset() async throws {
         try await TestLoop.run { loop in

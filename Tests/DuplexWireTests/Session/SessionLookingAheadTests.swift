@@ -58,6 +58,15 @@ import Testing
         #expect(events(session, message).isEmpty && !session.report.isClean)
     }
 
+    @Test("A reset ends it at once, and what came before it isn't given")
+    func reset() {
+        let session = Session(role: .server, now: now)
+        #expect(session.peerCloses(ahead: payload))
+        session.reset()
+        #expect(!session.endIsAhead && session.state == .closed && session.report.wasReset)
+        #expect(events(session, message + close).isEmpty)
+    }
+
     @Test("A violation before the close is still one")
     func violation() {
         let session = Session(role: .server, now: now)
