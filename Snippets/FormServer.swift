@@ -15,15 +15,15 @@ server.post("/") { request in
     return "Hello \(fields["name"] ?? "you")"
 }
 server.get("/index.html") { _ in Response.redirect(to: "/", .permanentRedirect) }
-server.get("/later") { _ in
-    try await Task.sleep(for: .seconds(1))
+server.get("/later") { request in
+    try await request.client.sleep(for: .seconds(1))
     return "This took a second, and kept nobody waiting."
 }
-server.get("/stream") { _ in
+server.get("/stream") { request in
     Response(type: .plainText) { writer in
         for number in 1...10 {
             try await writer.write("\(number)\n")
-            try await Task.sleep(for: .seconds(1))
+            try await request.client.sleep(for: .seconds(1))
         }
     }
 }
