@@ -430,7 +430,7 @@ def peer_table(results):
             cells.append(f"{statistics.median(found):.2f}" if found else "–")
         rows.append((NAMES[who], *cells))
     titles = [f"{size_text(size)}, depth {depth}" for size, depth, _ in configurations]
-    return table(("server: CPU of C / its own", *titles), rows)
+    return table(("server, in a run after that of the echoes: CPU of C / its own", *titles), rows)
 
 
 def deflate_rows(results):
@@ -562,6 +562,19 @@ def rounds_alone(results):
     return max(len(rounds) for rounds in results.rounds[kind].values())
 
 
+# The text before the tables: which way is better.
+HOW_TO_READ = (
+    "More is better in each ratio of CPU times or rates. Less is better for memory, seconds, calls and allocations, and where",
+    "the target says “at most” or “less than”. A ratio of CPU times has the time of the program that is named first, divided",
+    "by that of the second: at 1.00 both cost the same, at 2.00 the second costs half as much, and at 0.50 twice as much.",
+    "Beside a raw echo in C 1.00 is the limit, as that pays for the system calls and nothing else: figures a little above it",
+    "come from the differences between the rounds.",
+    "",
+    "The tables are from different runs. If two of them have a figure for the same thing, such as an echo of 32 B at depth",
+    "16, it was measured twice.",
+)
+
+
 def report(results):
     date, *machine = results.machine
     place = f"{date}, {', '.join(machine)}; one core for the server, one for the load."
@@ -577,9 +590,9 @@ def report(results):
         return "\n".join((f"{place} Medians of {rounds_alone(results)} rounds.", "", *web, *inspector, *topics, *scale))
     rounds = max(len(rounds) for rounds in results.echoes.values())
     lines = [
-        f"{place} Medians of {rounds} rounds, "
-        "with the smallest and the largest in small print. A CPU figure of 1.00 is the limit: as cheap as a raw TCP "
-        "echo in C.",
+        f"{place} Medians of at most {rounds} rounds, with the smallest and the largest in small print.",
+        "",
+        *HOW_TO_READ,
         "",
         *echo_table(results),
         "",
