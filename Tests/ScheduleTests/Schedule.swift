@@ -268,15 +268,3 @@ extension Schedule {
         if Bool.random(using: &random) { steps.append(.turn) }
     }
 }
-
-extension Bool {
-    fileprivate static func oneIn(_ count: Int, _ random: inout SeededGenerator) -> Bool {
-        Int.random(in: 0..<count, using: &random) == 0
-    }
-}
-
-extension Array {
-    fileprivate func pick(_ random: inout SeededGenerator) -> Element {
-        self[Int.random(in: indices, using: &random)]
-    }
-}

@@ -28,6 +28,8 @@ final class ScheduleRunner: Sendable {
 
     /// Routes for all settings, with either kind of handler.
     func configure(_ server: inout WebServer) {
+        // A peer on a busy machine has more time to take what came back, before its connection ends.
+        server.closeTimeout = .limit(seconds: 120)
         let handler = ScheduledHandler { [self] in current }
         for (index, settings) in Schedule.settings.enumerated() {
             let compression = settings.isCompressed ? WebSocketCompression.accepted : .disabled
@@ -82,6 +84,7 @@ final class ScheduleRunner: Sendable {
         options.compression = app.schedule.settings.isCompressed ? .offered : .disabled
         options.streamsMessages = app.schedule.receiver == .pieces && app.schedule.echoes
         options.proxy = .none
+        options.closeTimeout = .limit(seconds: 120)
         switch network {
         case .memory(_, let loop):
             let link = MemoryLink()

@@ -7,7 +7,6 @@ import DuplexTestPeers
 import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
-import Foundation
 import Logging
 import Testing
 
@@ -16,16 +15,9 @@ import Testing
 ///
 /// `DUPLEX_SCHEDULES` says how many are performed, from `DUPLEX_SEED` on; scripts/more/heavy performs a million.
 @Suite struct WebSocketScheduleTests {
-    private static let count = number("DUPLEX_SCHEDULES") ?? 10_000
-    private static let seed = UInt64(number("DUPLEX_SEED") ?? 1)
-
-    private static func number(_ name: String) -> Int? {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-    }
-
     /// Records what is wrong with schedules; gives up after a few.
     private static func perform(
-        _ seeds: Range<UInt64>,
+        _ seeds: some Sequence<UInt64>,
         _ runner: ScheduleRunner,
         _ network: ScheduleRunner.Network
     ) async throws {
@@ -54,7 +46,7 @@ import Testing
         runner.configure(&server)
         try await WebServer.testing(server, within: .seconds(3_600)) { client in
             // The server's loop is the one that the test moves.
-            try await Self.perform(Self.seed..<(Self.seed + UInt64(Self.count)), runner, .memory(client, client.loop))
+            try await Self.perform(ScheduleCount.seeds, runner, .memory(client, client.loop))
         }
     }
 
@@ -70,9 +62,9 @@ import Testing
             server.tls = tls
             runner.configure(&server)
         } _: { address in
-            let end = Self.seed + UInt64(Self.count) / 20
+            let seeds = ScheduleCount.seeds.prefix(ScheduleCount.count / 20)
             try await Arrivals.listening(tls: tls) { arrivals in
-                try await Self.perform(Self.seed..<end, runner, .ports(address, arrivals, clientTLS))
+                try await Self.perform(seeds, runner, .ports(address, arrivals, clientTLS))
             }
         }
     }
