@@ -21,6 +21,51 @@ struct MachineTests {
         #expect(table == Self.table(SocketEnding.Phase.allCases, SocketEnding.Event.allCases) { $0.next($1) })
     }
 
+    /// What happens to a client that reconnects, by the names of the table.
+    private enum ReconnectStep: String, CaseIterable {
+        case start, opened, failed, failedForGood, timerFired, networkChanged, pause, resume, close
+
+        var event: ReconnectMachine.Event {
+            switch self {
+            case .start: .start
+            case .opened: .opened(attempt: 1)
+            case .failed: .failed(attempt: 1, ReconnectFailure(.timedOut))
+            case .failedForGood: .failed(attempt: 1, ReconnectFailure(.closed(.normalClosure)))
+            case .timerFired: .timerFired
+            case .networkChanged: .networkChanged
+            case .pause: .pause
+            case .resume: .resume
+            case .close: .close
+            }
+        }
+    }
+
+    /// The phase that these steps lead to, each an hour after the one before.
+    private static func phase(after steps: [ReconnectStep]) -> String {
+        var machine = ReconnectMachine(urls: 1, policy: .constant(.seconds(1)))
+        var random = SystemRandomNumberGenerator()
+        var now = Instant(nanoseconds: 0)
+        for step in steps {
+            now = now.advanced(by: .seconds(3_600))
+            _ = machine.handle(step.event, now: now, using: &random)
+        }
+        return String("\(machine.phase)".prefix { $0.isLetter })
+    }
+
+    @Test("ReconnectMachine")
+    func reconnectMachine() throws {
+        let ways: [[ReconnectStep]] = [[], [.start], [.start, .opened], [.start, .failed], [.pause], [.close]]
+        let expected = ways.map { way in
+            let phase = Self.phase(after: way)
+            return [phase]
+                + ReconnectStep.allCases.map { step in
+                    let next = Self.phase(after: way + [step])
+                    return next == phase ? "" : next
+                }
+        }
+        #expect(try Self.table(of: "ReconnectMachine") == expected)
+    }
+
     /// The table as the document has it.
     private static func table(of machine: String) throws -> [[String]] {
         let rows = Markdown(try Repository.text(of: "docs/Internals.md")).table(under: "### `\(machine)`")
