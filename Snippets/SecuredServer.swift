@@ -2,7 +2,7 @@
 import DuplexServer
 import DuplexSockets
 
-let identities = try TLSIdentities(reading: { [try .pem(certificates: "cert.pem", key: "key.pem")] })
+let identities = try ReloadableTLSIdentity(reading: { [try .pem(certificates: "cert.pem", key: "key.pem")] })
 var server = WebServer(host: .any, port: 80)
 server.listen(on: Listener(.tcp(host: .any, port: 443), tls: TLSServerOptions(identities)))
 server.allowedHosts = ["example.com", "www.example.com"]

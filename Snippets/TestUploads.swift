@@ -6,7 +6,7 @@ var server = WebServer(port: 0)
 server.post("/files") { request in
     do {
         return "\(try await request.body.collect().count) bytes"
-    } catch let error as HTTPError {
+    } catch let error as HTTPProtocolError {
         print("given up: \(error.code)")
         throw error
     }

@@ -15,7 +15,7 @@ import DuplexSockets
     routes.fallback { request in Response.text("Nothing is called \(request.path) here.", status: .notFound) }
 }
 
-let identities = try TLSIdentities(reading: { [try .pem(certificates: "cert.pem", key: "key.pem")] })
+let identities = try ReloadableTLSIdentity(reading: { [try .pem(certificates: "cert.pem", key: "key.pem")] })
 let log = try AccessLogFile(path: "access.log")
 
 var server = WebServer(host: .any, port: 8080)

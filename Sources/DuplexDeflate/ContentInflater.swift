@@ -12,7 +12,7 @@ package final class ContentInflater {
     /// The codings, from the one that comes off first on.
     private let stages: [Stage]
     private var input: [UInt8] = []
-    private var failure: HTTPError?
+    private var failure: HTTPProtocolError?
 
     /// The longest piece.
     static let pieceSize = 64 * 1_024
@@ -34,23 +34,23 @@ package final class ContentInflater {
 
     /// The next bytes of the content, or nil when more input is needed.
     ///
-    /// - Throws: `HTTPError` with 400 for what isn't in its coding, with 413 beyond the limit; then with each further call.
-    package func next() throws(HTTPError) -> [UInt8]? {
-        try guarded { () throws(HTTPError) in try pull(stages.count - 1) }
+    /// - Throws: `HTTPProtocolError` with 400 for what isn't in its coding, with 413 beyond the limit; then with each further call.
+    package func next() throws(HTTPProtocolError) -> [UInt8]? {
+        try guarded { () throws(HTTPProtocolError) in try pull(stages.count - 1) }
     }
 
     /// The input has ended.
     ///
-    /// - Throws: `HTTPError` with 400 when there should have been more.
-    package func finish() throws(HTTPError) {
-        try guarded { () throws(HTTPError) in
+    /// - Throws: `HTTPProtocolError` with 400 when there should have been more.
+    package func finish() throws(HTTPProtocolError) {
+        try guarded { () throws(HTTPProtocolError) in
             for stage in stages { try stage.finish() }
         }
     }
 
-    private func guarded<Result>(_ body: () throws(HTTPError) -> Result) throws(HTTPError) -> Result {
+    private func guarded<Result>(_ body: () throws(HTTPProtocolError) -> Result) throws(HTTPProtocolError) -> Result {
         if let failure { throw failure }
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             return try body()
         } catch {
             failure = error
@@ -59,7 +59,7 @@ package final class ContentInflater {
     }
 
     /// The next bytes that a stage gives.
-    private func pull(_ index: Int) throws(HTTPError) -> [UInt8]? {
+    private func pull(_ index: Int) throws(HTTPProtocolError) -> [UInt8]? {
         guard index >= 0 else {
             defer { input = [] }
             return input.isEmpty ? nil : input
@@ -97,11 +97,11 @@ private final class Stage {
         position = 0
     }
 
-    func next() throws(HTTPError) -> [UInt8]? {
+    func next() throws(HTTPProtocolError) -> [UInt8]? {
         var output: [UInt8] = []
         while output.isEmpty, position < input.count || mayHaveMore {
             if hasEnded { try begin() }
-            guard let stream else { throw HTTPError(.bodyTooLarge, "there is no memory to inflate the body") }
+            guard let stream else { throw HTTPProtocolError(.bodyTooLarge, "there is no memory to inflate the body") }
             // One more than is allowed is enough to see that there is more.
             let left = limit - count
             let room = left < ContentInflater.pieceSize ? left + 1 : ContentInflater.pieceSize
@@ -110,21 +110,21 @@ private final class Stage {
             switch status {
             case .inputTaken, .outputFull: break
             case .ended: hasEnded = true
-            case .corrupt: throw HTTPError(.malformedBody, "the body isn't \(coding.rawValue), or is damaged")
+            case .corrupt: throw HTTPProtocolError(.malformedBody, "the body isn't \(coding.rawValue), or is damaged")
             }
             count += output.count
             if count > limit {
-                throw HTTPError(.bodyTooLarge, "the body is longer than \(limit) bytes once it is inflated")
+                throw HTTPProtocolError(.bodyTooLarge, "the body is longer than \(limit) bytes once it is inflated")
             }
         }
         return output.isEmpty ? nil : output
     }
 
     /// At the beginning, and behind an end: a gzip file may have several members (RFC 1952 section 2.2).
-    private func begin() throws(HTTPError) {
+    private func begin() throws(HTTPProtocolError) {
         if let stream {
             guard coding == .gzip else {
-                throw HTTPError(.malformedBody, "the body goes on behind the end of its \(coding.rawValue)")
+                throw HTTPProtocolError(.malformedBody, "the body goes on behind the end of its \(coding.rawValue)")
             }
             stream.reset()
         } else {
@@ -143,8 +143,8 @@ private final class Stage {
         }
     }
 
-    func finish() throws(HTTPError) {
-        guard hasEnded else { throw HTTPError(.malformedBody, "the body ends within its \(coding.rawValue)") }
+    func finish() throws(HTTPProtocolError) {
+        guard hasEnded else { throw HTTPProtocolError(.malformedBody, "the body ends within its \(coding.rawValue)") }
         if let stream { pool.give(stream) }
         stream = nil
     }

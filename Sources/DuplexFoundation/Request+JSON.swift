@@ -28,7 +28,7 @@ extension Request {
     ///   - limit: the most bytes that are taken. Default: what the route allows.
     ///   - decoder: reads the JSON. Default: Foundation's, as it is.
     /// - Returns: the value.
-    /// - Throws: `HTTPError` with 415 for a body of another media type than JSON, so that forms of other sites' pages
+    /// - Throws: `HTTPProtocolError` with 415 for a body of another media type than JSON, so that forms of other sites' pages
     ///   aren't read; with 400, and where it is wrong, for what isn't such a value; else as
     ///   `RequestBody.collect(upTo:)`.
     public func decode<Value: Decodable>(
@@ -37,13 +37,13 @@ extension Request {
         decoder: JSONDecoder = JSONDecoder()
     ) async throws -> Value {
         guard contentType?.isJSON == true else {
-            throw HTTPError(.unsupportedMediaType, "the body isn't said to be JSON")
+            throw HTTPProtocolError(.unsupportedMediaType, "the body isn't said to be JSON")
         }
         let bytes = try await body.collect(upTo: limit)
         do {
             return try decoder.decode(type, from: Data(bytes))
         } catch let error as DecodingError {
-            throw HTTPError(.malformedBody, JSONFault.description(of: error))
+            throw HTTPProtocolError(.malformedBody, JSONFault.description(of: error))
         }
     }
 }

@@ -128,7 +128,7 @@ public final class TestClient: Sendable {
     ///   - fields: the fields. Host and Content-Length are added, unless they are there.
     ///   - body: the body, such as an array, or the `utf8` of a text.
     /// - Returns: the response, whole.
-    /// - Throws: `HTTPError` when the request breaks the rules (for those see ``connect()``) or the response does;
+    /// - Throws: `HTTPProtocolError` when the request breaks the rules (for those see ``connect()``) or the response does;
     ///   `SocketError` when the connection ends before.
     public func request(
         _ method: HTTPRequest.Method,

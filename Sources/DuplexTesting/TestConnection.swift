@@ -97,7 +97,7 @@ public actor TestConnection {
     ///   - fields: the fields. Host and Content-Length are added, unless they are there.
     ///   - body: the body.
     /// - Returns: the response, whole.
-    /// - Throws: `HTTPError` when the request breaks the rules, which takes `send(raw:)`, or the response does; `SocketError`
+    /// - Throws: `HTTPProtocolError` when the request breaks the rules, which takes `send(raw:)`, or the response does; `SocketError`
     ///   when the connection ends before.
     public func request(
         _ method: HTTPRequest.Method,
@@ -175,7 +175,7 @@ public actor TestConnection {
     /// Waits for the next response, whole, with the interim ones before it.
     ///
     /// - Returns: the response to the oldest request that has none, or to what was sent raw, which is taken for a GET.
-    /// - Throws: `HTTPError` when it breaks the rules or is cut; `SocketError` when the connection ends before it.
+    /// - Throws: `HTTPProtocolError` when it breaks the rules or is cut; `SocketError` when the connection ends before it.
     public func response() async throws -> TestResponse {
         var interim: [ResponseHead] = []
         var head = try await self.head()
@@ -263,8 +263,8 @@ struct ResponseReader {
     ///
     /// - Parameter method: the method of the request that it answers.
     /// - Returns: the head; `nil` when more bytes are needed for it.
-    /// - Throws: `HTTPError` when it breaks the rules.
-    mutating func nextHead(answering method: HTTPRequest.Method) throws(HTTPError) -> ResponseHead? {
+    /// - Throws: `HTTPProtocolError` when it breaks the rules.
+    mutating func nextHead(answering method: HTTPRequest.Method) throws(HTTPProtocolError) -> ResponseHead? {
         var position = 0
         let bytes = input
         let head = try parser.parse(bytes.span, from: &position)
@@ -285,7 +285,7 @@ struct ResponseReader {
     }
 
     /// The next piece of the body; `nil` when more bytes are needed for it.
-    mutating func nextPiece() throws(HTTPError) -> Piece? {
+    mutating func nextPiece() throws(HTTPProtocolError) -> Piece? {
         guard case .body(var decoder) = stage else { return .end }
         var position = 0
         let bytes = input
@@ -304,11 +304,13 @@ struct ResponseReader {
 
     /// Takes note that the stream has ended.
     ///
-    /// - Throws: `HTTPError` when a response is cut by that.
-    mutating func finish() throws(HTTPError) {
+    /// - Throws: `HTTPProtocolError` when a response is cut by that.
+    mutating func finish() throws(HTTPProtocolError) {
         switch stage {
         case .head:
-            if parser.isMidHead { throw HTTPError(.truncated, "the stream ended within the head of a response") }
+            if parser.isMidHead {
+                throw HTTPProtocolError(.truncated, "the stream ended within the head of a response")
+            }
         case .body(var decoder):
             try decoder.finish()
             stage = .body(decoder)

@@ -23,7 +23,7 @@ public actor TestEventStream {
     /// Waits for the next event, comment or time to wait.
     ///
     /// - Returns: what has come; `nil` at the end of the stream.
-    /// - Throws: `EventStreamError` beyond 1 MiB for an event; `SocketError` or `HTTPError` when the stream was cut.
+    /// - Throws: `EventStreamError` beyond 1 MiB for an event; `SocketError` or `HTTPProtocolError` when the stream was cut.
     public func next() async throws -> EventStreamItem? {
         while true {
             let bytes = piece

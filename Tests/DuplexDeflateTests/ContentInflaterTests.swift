@@ -12,7 +12,7 @@ struct ContentInflaterTests {
     /// What comes of pieces, and why no more does.
     private struct Outcome: Equatable, Sendable {
         var bytes: [UInt8] = []
-        var error: HTTPError?
+        var error: HTTPProtocolError?
     }
 
     private static func outcome(
@@ -22,7 +22,7 @@ struct ContentInflaterTests {
     ) -> Outcome {
         let inflater = ContentInflater(codings, upTo: limit, pool: ContentPool())
         var outcome = Outcome()
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             for piece in pieces {
                 inflater.take(piece)
                 while let plain = try inflater.next() {
@@ -92,8 +92,8 @@ struct ContentInflaterTests {
         }
         let inflater = ContentInflater([.gzip], upTo: .unlimited, pool: ContentPool())
         inflater.take([1, 2, 3])
-        for _ in 0..<2 { #expect(throws: HTTPError.self) { try inflater.next() } }
-        #expect(throws: HTTPError.self) { try inflater.finish() }
+        for _ in 0..<2 { #expect(throws: HTTPProtocolError.self) { try inflater.next() } }
+        #expect(throws: HTTPProtocolError.self) { try inflater.finish() }
     }
 
     @Test("What comes out has a bound, and so has what lies between two codings")

@@ -115,9 +115,9 @@ struct TestConnectionTests {
             #expect(error?.code == .endOfStream)
             let cut = await client.connect()
             cut.network.setFaults(.end(after: 20, in: .toClient))
-            await #expect(throws: HTTPError.self) { try await cut.get("/") }
+            await #expect(throws: HTTPProtocolError.self) { try await cut.get("/") }
             let wrong = await client.connect()
-            await #expect(throws: HTTPError.self) { try await wrong.get("no path") }
+            await #expect(throws: HTTPProtocolError.self) { try await wrong.get("no path") }
             await wrong.reset()
         }
     }
@@ -147,7 +147,7 @@ struct ResponseReaderTests {
         _ reader: inout ResponseReader,
         _ method: HTTPRequest.Method,
         _ said: inout [String]
-    ) throws(HTTPError) -> Bool {
+    ) throws(HTTPProtocolError) -> Bool {
         guard reader.isMidBody else {
             guard let head = try reader.nextHead(answering: method) else { return false }
             said.append(head.status.kind == .informational ? "interim \(head.status.code)" : "\(head.status.code):")

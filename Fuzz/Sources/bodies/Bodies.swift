@@ -10,7 +10,7 @@ struct Outcome: Equatable {
     var body: [UInt8] = []
     var trailers: [HTTPFields] = []
     var taken = 0
-    var error: HTTPError?
+    var error: HTTPProtocolError?
 }
 
 /// Called by libFuzzer for each input.
@@ -44,7 +44,7 @@ private func check(_ trailers: HTTPFields, _ limits: HTTPLimits) {
 
 private func decode(_ pieces: [[UInt8]], _ framing: BodyFraming, _ limits: HTTPLimits) -> Outcome {
     var outcome = Outcome()
-    do throws(HTTPError) {
+    do throws(HTTPProtocolError) {
         var decoder = try BodyDecoder(framing, limits: limits)
         // A body that has no bytes ends without any.
         for input in pieces + [[]] {

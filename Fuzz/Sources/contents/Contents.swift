@@ -45,7 +45,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func inflate(_ pieces: [[UInt8]], _ codings: [ContentCoding]) -> Outcome {
     let inflater = ContentInflater(codings, upTo: ByteCount(limit), pool: ContentPool())
     var outcome = Outcome()
-    do throws(HTTPError) {
+    do throws(HTTPProtocolError) {
         for piece in pieces {
             inflater.take(piece)
             while let output = try inflater.next() {

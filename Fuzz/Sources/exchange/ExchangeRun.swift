@@ -11,7 +11,7 @@ enum Seen: Equatable {
     /// The pieces of a body that came one behind the other, put together: where they are cut differs by the split.
     case body([UInt8])
     case end(HTTPFields)
-    case violation(HTTPError)
+    case violation(HTTPProtocolError)
     case answered(HTTPServerSession.Outcome)
 }
 
@@ -123,7 +123,7 @@ final class ExchangeRun {
         head = nil
         var fields = Self.hostile
         fields[.xNumber] = "\(outcome.answers.count)"
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             let length = hasKnownLength ? ResponseLength.bytes(body.count) : .unknown
             try session.writeHead(
                 ResponseStart(status, mediaType: "text/plain"),

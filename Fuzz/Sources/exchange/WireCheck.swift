@@ -53,7 +53,7 @@ struct WireCheck {
         var parser = ResponseHeadParser()
         var taken = 0
         defer { position += taken }
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             if let head = try parser.parse(bytes, from: &taken) { return head }
         } catch {
             fatalError("a head can't be read: \(error)")
@@ -75,7 +75,7 @@ struct WireCheck {
         var body: [UInt8] = []
         var taken = 0
         defer { position += taken }
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             let framing = try head.framing(answering: method)
             var decoder = try BodyDecoder(framing)
             while let piece = try decoder.next(bytes, from: &taken) {

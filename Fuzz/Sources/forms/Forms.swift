@@ -9,7 +9,7 @@ struct Outcome: Equatable {
     var heads: [MultipartHead] = []
     var contents: [[UInt8]] = []
     var ended = 0
-    var error: HTTPError?
+    var error: HTTPProtocolError?
 
     /// How much is told before a fault depends on the pieces, and so does which of two limits is met first.
     static func == (one: Outcome, other: Outcome) -> Bool {
@@ -44,7 +44,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func parse(_ pieces: [[UInt8]], _ limits: MultipartLimits, _ type: MediaType) -> Outcome {
     var outcome = Outcome()
-    do throws(HTTPError) {
+    do throws(HTTPProtocolError) {
         var parser = try MultipartParser(type, limits: limits)
         for piece in pieces {
             var position = 0

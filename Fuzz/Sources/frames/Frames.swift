@@ -7,7 +7,7 @@ import FuzzSupport
 /// What came of a row of frames.
 struct Outcome: Equatable {
     var headers: [FrameHeader] = []
-    var error: ProtocolError?
+    var error: WebSocketProtocolError?
     /// What is missing of the last frame's payload.
     var missing: UInt64 = 0
     var isMidHeader = false
@@ -35,7 +35,7 @@ private func frames(_ pieces: [[UInt8]]) -> Outcome {
     var parser = FrameHeaderParser()
     for piece in pieces {
         var position = 0
-        do throws(ProtocolError) {
+        do throws(WebSocketProtocolError) {
             while position < piece.count {
                 let skipped = Int(min(outcome.missing, UInt64(piece.count - position)))
                 position += skipped

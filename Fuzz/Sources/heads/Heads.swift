@@ -8,7 +8,7 @@ import HTTPTypes
 /// What came of a row of heads.
 struct Outcome<Head: Equatable>: Equatable {
     var heads: [Head] = []
-    var error: HTTPError?
+    var error: HTTPProtocolError?
     var taken = 0
     var isMidHead = false
 }
@@ -41,7 +41,7 @@ private func check<Head>(_ outcome: Outcome<Head>, _ input: FuzzInput, _ limits:
 
 private func requests(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<RequestHead> {
     var parser = RequestHeadParser(limits: limits)
-    var outcome = feed(pieces) { bytes, position throws(HTTPError) in try parser.parse(bytes, from: &position) }
+    var outcome = feed(pieces) { bytes, position throws(HTTPProtocolError) in try parser.parse(bytes, from: &position) }
     outcome.isMidHead = parser.isMidHead
     for head in outcome.heads {
         require(head.fields.count <= limits.headFields, "a head has more fields than allowed")
@@ -52,7 +52,7 @@ private func requests(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<Requ
 
 private func responses(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<ResponseHead> {
     var parser = ResponseHeadParser(limits: limits)
-    var outcome = feed(pieces) { bytes, position throws(HTTPError) in try parser.parse(bytes, from: &position) }
+    var outcome = feed(pieces) { bytes, position throws(HTTPProtocolError) in try parser.parse(bytes, from: &position) }
     outcome.isMidHead = parser.isMidHead
     for head in outcome.heads {
         require((100...599).contains(head.status.code), "a status lies outside its range")
@@ -64,12 +64,12 @@ private func responses(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<Res
 /// Gives the pieces to a parser up to the first error.
 private func feed<Head>(
     _ pieces: [[UInt8]],
-    to parse: (Span<UInt8>, inout Int) throws(HTTPError) -> Head?
+    to parse: (Span<UInt8>, inout Int) throws(HTTPProtocolError) -> Head?
 ) -> Outcome<Head> {
     var outcome = Outcome<Head>()
     for piece in pieces {
         var position = 0
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             while let head = try parse(piece.span, &position) { outcome.heads.append(head) }
         } catch {
             outcome.error = error

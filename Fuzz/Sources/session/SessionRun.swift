@@ -14,7 +14,7 @@ enum Seen: Equatable {
     case pong(UInt64)
     case unaskedPong([UInt8])
     case peerClose
-    case violation(ProtocolError)
+    case violation(WebSocketProtocolError)
 
     var payloadSize: Int {
         switch self {

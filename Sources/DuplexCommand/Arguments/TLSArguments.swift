@@ -75,7 +75,7 @@ struct ServerTLSArguments: ParsableArguments {
     func load() throws -> TLSServerOptions? {
         guard let certificate else { return nil }
         let files = IdentityFiles(certificate: certificate, key: key, keyOption: "--tls-key")
-        return TLSServerOptions(try TLSIdentities { [try files.load()] })
+        return TLSServerOptions(try ReloadableTLSIdentity { [try files.load()] })
     }
 }
 

@@ -10,13 +10,13 @@ struct CheckReport: CheckFindings {
     let timeline: ConnectTimeline?
     /// Why there is no connection.
     var failure: SocketError?
-    let connection: TLSConnection?
+    let connection: TLSInfo?
     let certificates: [TLSCertificate]
 
     init(
         _ endpoint: Endpoint,
         _ timeline: ConnectTimeline?,
-        _ connection: TLSConnection?,
+        _ connection: TLSInfo?,
         _ certificates: [TLSCertificate]
     ) {
         self.endpoint = endpoint

@@ -71,7 +71,7 @@ struct OpeningForm: Encodable {
         milliseconds = snapshot.timeline.handshake?.total.milliseconds
     }
 
-    init(_ timeline: ConnectTimeline?, _ connection: TLSConnection?, url: String) {
+    init(_ timeline: ConnectTimeline?, _ connection: TLSInfo?, url: String) {
         self.url = url
         address = timeline?.attempts.first { $0.outcome == .connected }.map { "\($0.address)" }
         tls = connection.map { "\($0.version)" }

@@ -29,7 +29,7 @@ struct DemoForm: Sendable, Equatable {
 
     /// Reads a form, sent as names and values or in parts.
     ///
-    /// - Throws: `HTTPError` for what is no form, or a longer one than the route allows.
+    /// - Throws: `HTTPProtocolError` for what is no form, or a longer one than the route allows.
     init(_ request: Request) async throws {
         guard request.contentType?.matches("multipart/form-data") == true else {
             let items = try await request.form()

@@ -125,7 +125,7 @@ struct InspectProxy: Sendable {
     }
 
     /// Sends a message on as it comes: whole where it is one piece.
-    private static func forward(_ message: FragmentedMessage, to target: WebSocket) async throws {
+    private static func forward(_ message: StreamedMessage, to target: WebSocket) async throws {
         var pieces = message.makeAsyncIterator()
         let first = try await pieces.next() ?? []
         guard var next = try await pieces.next() else {

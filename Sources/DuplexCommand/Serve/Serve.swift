@@ -167,7 +167,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Has SIGHUP read the certificate and open the log again; errors are printed, and the old ones stay.
-    private func reloadOnHangUp(_ identities: TLSIdentities?, _ log: AccessLogFile?) {
+    private func reloadOnHangUp(_ identities: ReloadableTLSIdentity?, _ log: AccessLogFile?) {
         if identities == nil && log == nil { return }
         let isQuiet = options.quiet
         Interruption.shared.onHangUp {

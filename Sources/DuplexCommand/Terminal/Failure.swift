@@ -85,7 +85,7 @@ struct Failure: Error, Equatable {
     /// The message on one line, since it may quote the peer; the cause, which quotes on its own, on those below.
     private static func text(of error: WebSocketError) -> String {
         let message = error.message.visible
-        guard let cause = error.cause, !(cause is ProtocolError) else { return message }
+        guard let cause = error.cause, !(cause is WebSocketProtocolError) else { return message }
         return message + "\n  " + visibleLines(String(describing: cause)).replacing("\n", with: "\n  ")
     }
 

@@ -52,7 +52,7 @@ public final class DelegatedSocket: Sendable {
         }
         var userData: (any Sendable)?
         /// What was agreed upon for a connection that is secured.
-        var tls: TLSConnection?
+        var tls: TLSInfo?
         var bytesRead: UInt64 = 0
         var bytesWritten: UInt64 = 0
         /// Options that aren't set yet, and whether that is being done.
@@ -285,7 +285,7 @@ public final class DelegatedSocket: Sendable {
     /// What TLS has agreed on; `nil` while the connection isn't secured.
     ///
     /// It stays after the end.
-    public var tls: TLSConnection? { shared.withLock { $0.tls } }
+    public var tls: TLSInfo? { shared.withLock { $0.tls } }
 
     /// The number of bytes that reads have brought.
     public var bytesRead: UInt64 { shared.withLock { $0.bytesRead } }

@@ -207,7 +207,7 @@ struct ReplayClient: Sendable {
     ///
     /// - Parameter exchange: its fields go with it, but for those of the connection and those that were masked.
     /// - Returns: what was answered.
-    /// - Throws: `SocketError`, `HTTPError`, `CancellationError`.
+    /// - Throws: `SocketError`, `HTTPProtocolError`, `CancellationError`.
     func send(_ exchange: RecordedExchange) async throws -> Answer {
         let deadline = ContinuousClock.now + timeout
         var options = ConnectOptions(timeout: timeout)
@@ -255,7 +255,7 @@ struct ResponseReading {
     }
 
     /// Takes the next bytes in.
-    mutating func take(_ bytes: [UInt8]) throws(HTTPError) {
+    mutating func take(_ bytes: [UInt8]) throws(HTTPProtocolError) {
         input += bytes
         var position = 0
         let bytes = input
@@ -269,7 +269,7 @@ struct ResponseReading {
     /// One head, or one piece of the body.
     ///
     /// - Returns: whether there was one.
-    private mutating func step(_ bytes: [UInt8], _ position: inout Int) throws(HTTPError) -> Bool {
+    private mutating func step(_ bytes: [UInt8], _ position: inout Int) throws(HTTPProtocolError) -> Bool {
         guard var body = decoder else {
             guard let head = try parser.parse(bytes.span, from: &position) else { return false }
             status = head.status.code
@@ -291,9 +291,9 @@ struct ResponseReading {
     }
 
     /// Takes note that nothing more comes.
-    mutating func finish() throws(HTTPError) {
+    mutating func finish() throws(HTTPProtocolError) {
         guard var body = decoder else {
-            throw HTTPError(.truncated, "the server ended the connection without an answer")
+            throw HTTPProtocolError(.truncated, "the server ended the connection without an answer")
         }
         try body.finish()
         isDone = true

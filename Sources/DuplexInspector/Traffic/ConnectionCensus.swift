@@ -116,7 +116,7 @@ struct ConnectionCensus: Sendable {
         }
     }
 
-    private static func facts(of snapshot: WebSocketSnapshot, tls: TLSConnection?) -> ConnectionFacts {
+    private static func facts(of snapshot: WebSocketSnapshot, tls: TLSInfo?) -> ConnectionFacts {
         var facts = ConnectionFacts(id: "\(snapshot.id)", kind: .webSocket, state: "\(snapshot.state)")
         facts.isClient = snapshot.role == .client
         facts.peer = snapshot.remoteAddress

@@ -170,7 +170,7 @@ final class HTTPConnection {
     }
 
     /// The client has broken a rule: the handler learns it where it reads, and where nobody answers, this does.
-    private func violated(_ error: HTTPError) {
+    private func violated(_ error: HTTPProtocolError) {
         noteFault(error.code == .timeout ? .silent : .violation, "\(error)")
         if let exchange, isHandling || file != nil {
             exchange.onLoop(services.loop, error) { $0.failBody($1) }
@@ -393,7 +393,7 @@ final class HTTPConnection {
     @inline(never)
     private func answerCoded(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: PathParameters) {
         let codings: [ContentCoding]
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             codings = try ContentCoding.applied(in: head.fields)
         } catch {
             let problem = Problem(error.status, error.message, fields: [.acceptEncoding: ContentCoding.accepted])
@@ -487,7 +487,7 @@ final class HTTPConnection {
         case is CancellationError:
             let reason = services.isStopping ? ": the server ends" : ""
             return Problem(.serviceUnavailable, "The request was cancelled\(reason).")
-        case let error as HTTPError where error.status.code < 500: return Problem(error.status, error.message)
+        case let error as HTTPProtocolError where error.status.code < 500: return Problem(error.status, error.message)
         default:
             if let refusal = (error as? any RefusingError)?.refusal { return refusal }
             present?.record?.error = error
@@ -586,7 +586,7 @@ final class HTTPConnection {
     // MARK: What is answered in a handler's place
 
     /// Answers what couldn't be read: nobody is asked, and those who see each response see this one.
-    private func refuseUnread(_ error: HTTPError) {
+    private func refuseUnread(_ error: HTTPProtocolError) {
         let settings = services.table.settings
         let request = Request(head: .unread, client: client)
         let response = settings.finalResponse(of: Problem(error.status, error.message), request)
@@ -715,7 +715,7 @@ final class HTTPConnection {
     ) {
         if hasInputEnded { return leave() }
         var bytes = services.takeScratch()
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             try session.switchProtocols(acceptance.responseHead, date: services.dateValue(), into: &bytes)
         } catch {
             return give(up: error)
@@ -786,13 +786,15 @@ final class HTTPConnection {
     }
 
     /// Nothing of the response has gone, and nothing can.
-    private static var noMemory: HTTPError { HTTPError(.wrongLength, "there is no memory to compress it") }
+    private static var noMemory: HTTPProtocolError {
+        HTTPProtocolError(.wrongLength, "there is no memory to compress it")
+    }
 
     /// Sends a response with that body.
     private func respond(_ response: Response, _ body: RawSpan) {
         if body.byteCount >= Self.directSize { return respondInPlace(response, body) }
         var bytes = services.takeScratch()
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             // The body goes into the same piece as the head.
             let outcome = try session.writeResponse(
                 services.start(of: response),
@@ -820,7 +822,7 @@ final class HTTPConnection {
 
     private func respondInPlace(_ response: Response, _ body: RawSpan) {
         var bytes = services.takeScratch()
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             try writeHead(response, .bytes(body.byteCount), into: &bytes)
             let isSent = try session.beginPiece(body.byteCount, into: &bytes)
             if isSent { writeInPlace(body, behind: &bytes) }
@@ -834,7 +836,7 @@ final class HTTPConnection {
         _ response: Response,
         _ length: ResponseLength,
         into bytes: inout [UInt8]
-    ) throws(HTTPError) {
+    ) throws(HTTPProtocolError) {
         try session.writeHead(
             services.start(of: response),
             response.prepared,
@@ -889,7 +891,7 @@ final class HTTPConnection {
     }
 
     /// A response that breaks the rules of the protocol: nothing of it has gone, or too little.
-    private func give(up error: HTTPError) {
+    private func give(up error: HTTPProtocolError) {
         services.logger.error(
             "a response can't be sent",
             metadata: ["route": "\(present?.route ?? "")", "error": "\(error)"]
@@ -967,7 +969,7 @@ final class HTTPConnection {
     func beginBody(_ response: Response, _ length: Int?) -> Exchange? {
         guard stage == .serving else { return nil }
         var bytes = services.takeScratch()
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             try writeHead(response, length.map { .bytes($0) } ?? .unknown, into: &bytes)
         } catch {
             give(up: error)
@@ -1051,7 +1053,7 @@ final class HTTPConnection {
     }
 
     /// Sends an interim response.
-    func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPError) {
+    func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPProtocolError) {
         guard stage == .serving else { return }
         var bytes = services.takeScratch()
         defer { write(&bytes) }
@@ -1061,7 +1063,7 @@ final class HTTPConnection {
     /// Sends a piece that the app has written.
     ///
     /// - Returns: whether it goes out.
-    func writePiece(_ piece: [UInt8]) throws(HTTPError) -> Bool {
+    func writePiece(_ piece: [UInt8]) throws(HTTPProtocolError) -> Bool {
         guard stage == .serving else { return false }
         var bytes = services.takeScratch()
         guard try session.beginPiece(piece.count, into: &bytes) else {
@@ -1101,7 +1103,7 @@ final class HTTPConnection {
             return fileFailed(error, request)
         }
         var bytes = services.takeScratch()
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             try writeHead(response, .bytes(file.count), into: &bytes)
             // The length is known: nothing goes before the file.
             guard try session.beginPiece(file.count, into: &bytes) else {

@@ -9,7 +9,7 @@ public final class Client: Sendable {
     /// The address of the peer, or of the one that a proxy speaks for by the PROXY protocol.
     public let remoteAddress: SocketAddress?
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
-    public var tls: TLSConnection? { if case .known(let tls, _) = peer { tls } else { nil } }
+    public var tls: TLSInfo? { if case .known(let tls, _) = peer { tls } else { nil } }
     /// Which process sent the request, where it came by a Unix socket: its number, user and group; `nil` for other connections.
     ///
     /// Behind a proxy it is the proxy's process.
@@ -22,12 +22,12 @@ public final class Client: Sendable {
     private enum Peer {
         case unknown
         // Elsewhere: those over TCP in the clear have no place for it.
-        indirect case known(TLSConnection?, PeerCredentials?)
+        indirect case known(TLSInfo?, PeerCredentials?)
     }
 
     init(
         remoteAddress: SocketAddress?,
-        tls: TLSConnection?,
+        tls: TLSInfo?,
         peerCredentials: PeerCredentials? = nil,
         entrance: Entrance = .none,
         loop: EventLoop? = nil

@@ -58,11 +58,11 @@ final class OutgoingCoding {
     ///   - piece: the bytes.
     ///   - flushes: whether all of it goes out now.
     /// - Returns: the bytes that go out.
-    /// - Throws: `HTTPError` with `wrongLength` when there is more than was said.
-    func coded(_ piece: [UInt8], flushes: Bool) throws(HTTPError) -> [UInt8] {
+    /// - Throws: `HTTPProtocolError` with `wrongLength` when there is more than was said.
+    func coded(_ piece: [UInt8], flushes: Bool) throws(HTTPProtocolError) -> [UInt8] {
         if let left {
             guard piece.count <= left else {
-                throw HTTPError(.wrongLength, "the body has \(piece.count - left) bytes more than was said")
+                throw HTTPProtocolError(.wrongLength, "the body has \(piece.count - left) bytes more than was said")
             }
             self.left = left - piece.count
         }
@@ -74,9 +74,9 @@ final class OutgoingCoding {
 
     /// What goes behind the last piece.
     ///
-    /// - Throws: `HTTPError` with `wrongLength` when there is less than was said.
-    func end() throws(HTTPError) -> [UInt8] {
-        if let left, left > 0 { throw HTTPError(.wrongLength, "the body has \(left) bytes less than was said") }
+    /// - Throws: `HTTPProtocolError` with `wrongLength` when there is less than was said.
+    func end() throws(HTTPProtocolError) -> [UInt8] {
+        if let left, left > 0 { throw HTTPProtocolError(.wrongLength, "the body has \(left) bytes less than was said") }
         var output: [UInt8] = []
         deflater.finish(into: &output)
         return output

@@ -16,11 +16,11 @@ protocol ExchangeCarrier: AnyObject {
     /// The app has taken what there was of the body, or has enough for now.
     func setReadingBody(_ isReading: Bool)
     /// Sends an interim response; throws once the final one has begun.
-    func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPError)
+    func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPProtocolError)
     /// Sends a piece of the response's body.
     ///
     /// - Returns: whether it goes out: an empty one doesn't.
-    func writePiece(_ piece: [UInt8]) throws(HTTPError) -> Bool
+    func writePiece(_ piece: [UInt8]) throws(HTTPProtocolError) -> Bool
     /// Whether so much waits for the client that the writer should, too, or nothing can be sent to it any more.
     var isBehind: Bool { get }
     /// The response has no end of its own: its client is to be noticed when it has vanished.
@@ -75,7 +75,7 @@ actor Exchange {
 
     private enum BodyEnd {
         case complete
-        case failed(HTTPError)
+        case failed(HTTPProtocolError)
     }
 
     /// How much of a body waits for the app before reading from the client stops.
@@ -114,7 +114,7 @@ actor Exchange {
     }
 
     /// The body doesn't come whole.
-    func failBody(_ error: HTTPError) {
+    func failBody(_ error: HTTPProtocolError) {
         endBody(.failed(error))
     }
 
@@ -184,7 +184,9 @@ actor Exchange {
         } else if Task.isCancelled {
             waiter.resume(throwing: CancellationError())
         } else if reader != nil {
-            waiter.resume(throwing: HTTPError(.wrongOrder, "the body of a request is read by one task at a time"))
+            waiter.resume(
+                throwing: HTTPProtocolError(.wrongOrder, "the body of a request is read by one task at a time")
+            )
         } else {
             reader = waiter
             carrier?.value.wantBody()
@@ -226,10 +228,10 @@ actor Exchange {
 
     /// Has the pieces that follow put into a coding.
     ///
-    /// - Throws: `HTTPError` without memory for it.
+    /// - Throws: `HTTPProtocolError` without memory for it.
     func beginCoding(_ body: CodedBody) throws {
         coding = OutgoingCoding(body, pool: loop.core.shared(ContentPool.init))
-        if coding == nil { throw HTTPError(.wrongLength, "there is no memory to compress the body") }
+        if coding == nil { throw HTTPProtocolError(.wrongLength, "there is no memory to compress the body") }
     }
 
     /// Sends what is left of the coding, behind the last piece.
@@ -244,7 +246,7 @@ actor Exchange {
     /// - Parameters:
     ///   - piece: the bytes.
     ///   - flushes: whether all of it goes out now, where it is put into a coding.
-    /// - Throws: `CancellationError` when the client has gone, `HTTPError` beyond the length that was said.
+    /// - Throws: `CancellationError` when the client has gone, `HTTPProtocolError` beyond the length that was said.
     func write(_ piece: [UInt8], flushes: Bool = true) async throws {
         if let failure { throw failure }
         guard let coding else { return try await writeAsIs(piece) }

@@ -21,7 +21,7 @@ public struct MultipartForm: AsyncSequence {
 
         /// The next part, or `nil` at the end of the form; what is left of the last one is passed over.
         ///
-        /// - Throws: `HTTPError` with 400 for what isn't parts, with 413 beyond the limits; else as
+        /// - Throws: `HTTPProtocolError` with 400 for what isn't parts, with 413 beyond the limits; else as
         ///   ``RequestBody/AsyncIterator/next()``.
         public mutating func next() async throws -> MultipartPart? {
             try await reader.nextPart()
@@ -98,12 +98,12 @@ public struct MultipartPart: AsyncSequence {
     ///
     /// - Parameter limit: the most bytes that are taken. Default: 1 MiB.
     /// - Returns: the bytes.
-    /// - Throws: `HTTPError` with 413 when there are more; else as ``MultipartForm/AsyncIterator/next()``.
+    /// - Throws: `HTTPProtocolError` with 413 when there are more; else as ``MultipartForm/AsyncIterator/next()``.
     public func collect(upTo limit: ByteCount = .mebibytes(1)) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let piece = try await reader.nextPiece(of: number) {
             guard piece.count <= limit.bytes - bytes.count else {
-                throw HTTPError(.bodyTooLarge, "a part of the form is longer than \(limit)")
+                throw HTTPProtocolError(.bodyTooLarge, "a part of the form is longer than \(limit)")
             }
             bytes += piece
         }
@@ -114,7 +114,7 @@ public struct MultipartPart: AsyncSequence {
     ///
     /// - Parameter limit: the most bytes that are taken. Default: 1 MiB.
     /// - Returns: the text.
-    /// - Throws: `HTTPError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no
+    /// - Throws: `HTTPProtocolError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no
     ///   text in it; else as ``collect(upTo:)``.
     public func text(upTo limit: ByteCount = .mebibytes(1)) async throws -> String {
         let charset = try Charset(of: mediaType)
@@ -188,15 +188,15 @@ extension Request {
     ///
     /// - Parameter limit: the most bytes that are taken. Default: what the route allows.
     /// - Returns: the names and values, decoded and in their order.
-    /// - Throws: `HTTPError` with 415 for a body of another media type, with 400 for one that can't be decoded or has more
+    /// - Throws: `HTTPProtocolError` with 415 for a body of another media type, with 400 for one that can't be decoded or has more
     ///   than 1,000 fields, with 413 beyond the limit; else as ``RequestBody/AsyncIterator/next()``.
     public func form(upTo limit: ByteCount = .unlimited) async throws -> QueryItems {
         guard contentType?.matches(.urlEncodedForm) == true else {
-            throw HTTPError(.unsupportedMediaType, "the body is no form of names and values")
+            throw HTTPProtocolError(.unsupportedMediaType, "the body is no form of names and values")
         }
         let bytes = try await body.collect(upTo: limit)
         guard let text = String(validating: bytes, as: UTF8.self), let items = QueryItems(text) else {
-            throw HTTPError(.malformedBody, "the form isn't made of names and values that can be decoded")
+            throw HTTPProtocolError(.malformedBody, "the form isn't made of names and values that can be decoded")
         }
         return items
     }
@@ -218,8 +218,8 @@ extension Request {
     ///
     /// - Parameter limits: what the parts may be. Default: 1,000 parts, which together are as long as the body may be.
     /// - Returns: the parts; to be read once, by one task.
-    /// - Throws: `HTTPError` with 415 for a body of another media type, with 400 for one without a boundary.
-    public func multipart(limits: MultipartLimits = MultipartLimits()) throws(HTTPError) -> MultipartForm {
+    /// - Throws: `HTTPProtocolError` with 415 for a body of another media type, with 400 for one without a boundary.
+    public func multipart(limits: MultipartLimits = MultipartLimits()) throws(HTTPProtocolError) -> MultipartForm {
         let parser = try MultipartParser(contentType ?? "", limits: limits)
         return MultipartForm(MultipartReader(parser, body))
     }

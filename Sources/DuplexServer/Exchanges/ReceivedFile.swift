@@ -44,7 +44,7 @@ public struct ReceivedFile: Sendable {
     ///   - limit: the most bytes that are taken.
     ///   - isolation: where the pieces are asked for.
     ///   - next: the next piece.
-    /// - Throws: `HTTPError` with 413 beyond the limit; `SocketError` of the disk; what `next` throws.
+    /// - Throws: `HTTPProtocolError` with 413 beyond the limit; `SocketError` of the disk; what `next` throws.
     init(
         in folder: String?,
         upTo limit: ByteCount,
@@ -56,7 +56,7 @@ public struct ReceivedFile: Sendable {
         var waiting: [UInt8] = []
         while let piece = try await next() {
             guard piece.count <= limit.bytes - size else {
-                throw HTTPError(.bodyTooLarge, "what was sent is longer than \(limit)")
+                throw HTTPProtocolError(.bodyTooLarge, "what was sent is longer than \(limit)")
             }
             size += piece.count
             if waiting.isEmpty { waiting = piece } else { waiting += piece }
@@ -90,7 +90,7 @@ extension Request {
     ///   - folder: where it is made. Default: the system's folder for such files (`TMPDIR`, or `/tmp`).
     ///   - limit: the most bytes that are taken. Default: what the route allows.
     /// - Returns: the file, whole.
-    /// - Throws: `HTTPError` with 413 beyond the limit; `SocketError` when the disk takes no more, answered with 507 where it is
+    /// - Throws: `HTTPProtocolError` with 413 beyond the limit; `SocketError` when the disk takes no more, answered with 507 where it is
     ///   full and with 500 otherwise; else as ``RequestBody/AsyncIterator/next()``.
     public func file(in folder: String? = nil, upTo limit: ByteCount = .unlimited) async throws -> ReceivedFile {
         var pieces = body.makeAsyncIterator()

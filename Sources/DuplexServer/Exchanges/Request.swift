@@ -40,7 +40,7 @@ public struct Request: Sendable {
     /// The address of the peer.
     public var remoteAddress: SocketAddress? { client.remoteAddress }
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
-    public var tls: TLSConnection? { client.tls }
+    public var tls: TLSInfo? { client.tls }
     /// Which process sent it, where it came by a Unix socket; see ``Client/peerCredentials``.
     public var peerCredentials: PeerCredentials? { client.peerCredentials }
 
@@ -48,11 +48,11 @@ public struct Request: Sendable {
 
     /// The names and values of the query, decoded and in their order; empty where there is none.
     ///
-    /// - Throws: `HTTPError` with 400 if the query can't be decoded, or has more than 1,000 items.
+    /// - Throws: `HTTPProtocolError` with 400 if the query can't be decoded, or has more than 1,000 items.
     public var queryItems: QueryItems {
-        get throws(HTTPError) {
+        get throws(HTTPProtocolError) {
             guard let items = QueryItems(query) else {
-                throw HTTPError(.badTarget, "the query isn't made of names and values that can be decoded")
+                throw HTTPProtocolError(.badTarget, "the query isn't made of names and values that can be decoded")
             }
             return items
         }
@@ -90,7 +90,7 @@ public struct Request: Sendable {
     ///
     /// - Parameter limit: the most bytes that are taken. Default: what the route allows.
     /// - Returns: the text; an empty one where there is no body.
-    /// - Throws: `HTTPError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no text in it,
+    /// - Throws: `HTTPProtocolError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no text in it,
     ///   with 413 beyond the limit; else as ``RequestBody/AsyncIterator/next()``.
     public func text(upTo limit: ByteCount = .unlimited) async throws -> String {
         let charset = try Charset(of: contentType)
@@ -118,11 +118,11 @@ public struct Request: Sendable {
     /// - Parameters:
     ///   - links: the values of the field Link (RFC 8288 section 3).
     ///   - fields: further fields; those that concern framing are left out. Default: none.
-    /// - Throws: `HTTPError` with `wrongOrder` on a route without ``RouteOption/earlyHints``, and once the response has
+    /// - Throws: `HTTPProtocolError` with `wrongOrder` on a route without ``RouteOption/earlyHints``, and once the response has
     ///   begun; `CancellationError` when the client has disconnected, or the request has been answered.
     public func sendEarlyHints(_ links: String..., fields: HTTPFields = HTTPFields()) async throws {
         guard let exchange = self[ExchangeLink.self] else {
-            throw HTTPError(.wrongOrder, "early hints are sent on a route with the option earlyHints")
+            throw HTTPProtocolError(.wrongOrder, "early hints are sent on a route with the option earlyHints")
         }
         var fields = fields
         for link in links { fields.append(HTTPField(name: .link, value: link)) }

@@ -31,7 +31,7 @@ public struct RequestBody: AsyncSequence, Sendable {
 
         /// The next piece, or `nil` at the end.
         ///
-        /// - Throws: `HTTPError` when the body is malformed, too slow, too long or cut short; thrown on by a handler, it is
+        /// - Throws: `HTTPProtocolError` when the body is malformed, too slow, too long or cut short; thrown on by a handler, it is
         ///   answered with its status. `CancellationError` when the task is cancelled or the client has disconnected.
         public mutating func next() async throws -> [UInt8]? {
             try await exchange?.nextPiece()
@@ -52,7 +52,7 @@ public struct RequestBody: AsyncSequence, Sendable {
     ///
     /// - Parameter limit: the most bytes that are taken. Default: what the route allows.
     /// - Returns: the bytes; none where there is no body.
-    /// - Throws: `HTTPError` with `bodyTooLarge` when there are more, else as ``AsyncIterator/next()``.
+    /// - Throws: `HTTPProtocolError` with `bodyTooLarge` when there are more, else as ``AsyncIterator/next()``.
     public func collect(upTo limit: ByteCount = .unlimited) async throws -> [UInt8] {
         guard let exchange else { return [] }
         if let length, length > limit.bytes { throw Self.tooLarge(limit) }
@@ -65,8 +65,8 @@ public struct RequestBody: AsyncSequence, Sendable {
         return bytes
     }
 
-    private static func tooLarge(_ limit: ByteCount) -> HTTPError {
-        HTTPError(.bodyTooLarge, "the body is longer than \(limit)")
+    private static func tooLarge(_ limit: ByteCount) -> HTTPProtocolError {
+        HTTPProtocolError(.bodyTooLarge, "the body is longer than \(limit)")
     }
 
     /// The fields after a body in chunks (RFC 9112 section 7.1.2); empty before its end.

@@ -155,7 +155,7 @@ public struct ResponseWriter: Sendable {
     /// a fast client it waits a moment every 1 MiB, so that others on the loop have their turn.
     ///
     /// - Parameter bytes: the piece; an empty one does nothing.
-    /// - Throws: `CancellationError` when the client has disconnected or the task is cancelled; `HTTPError` with
+    /// - Throws: `CancellationError` when the client has disconnected or the task is cancelled; `HTTPProtocolError` with
     ///   `wrongLength` when the body is longer than announced.
     public func write(_ bytes: [UInt8]) async throws {
         try await exchange.write(bytes)

@@ -41,7 +41,7 @@ extension WebServer {
     ///   - signals: such as `.terminate, .interrupt`.
     ///   - onListening: as in ``run(onListening:)``. Default: does nothing.
     ///   - onHangUp: called for each SIGHUP, one at a time: for routes that are replaced (``RunningServer/replaceRoutes(_:)``),
-    ///     certificates that are read again (`TLSIdentities.reload()`), files of logs that are opened again. What it throws is
+    ///     certificates that are read again (`ReloadableTLSIdentity.reload()`), files of logs that are opened again. What it throws is
     ///     logged. Default: none, and SIGHUP ends the process as ever.
     /// - Throws: what `onListening` throws.
     public func run(

@@ -99,7 +99,7 @@ public struct FolderOperation: Sendable, Hashable {
 }
 
 /// What happens where something is to get a name that something has.
-public enum NameClash: String, Sendable, CaseIterable {
+public enum NameConflict: String, Sendable, CaseIterable {
     /// Nothing: it is an error.
     case refuse
     /// What has the name is removed for good, once the other one is whole.

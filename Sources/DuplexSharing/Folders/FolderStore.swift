@@ -191,7 +191,7 @@ final class FolderStore: Sendable {
     }
 
     /// Moves something; over file systems it is copied first.
-    func move(_ from: FolderPath, to path: FolderPath, _ clash: NameClash) throws(FolderError) -> FolderChange {
+    func move(_ from: FolderPath, to path: FolderPath, _ clash: NameConflict) throws(FolderError) -> FolderChange {
         try Self.checkRoute(from, path)
         let source = try source(from)
         let target = try place(of: path)
@@ -210,7 +210,7 @@ final class FolderStore: Sendable {
     func copy(
         _ from: FolderPath,
         to path: FolderPath,
-        _ clash: NameClash,
+        _ clash: NameConflict,
         onlyItself: Bool
     ) throws(FolderError) -> FolderChange {
         if from != path || clash != .number { try Self.checkRoute(from, path) }
@@ -242,7 +242,7 @@ final class FolderStore: Sendable {
         _ source: Place,
         for target: Place,
         _ path: FolderPath,
-        _ clash: NameClash,
+        _ clash: NameConflict,
         onlyItself: Bool = false,
         isMove: Bool = false
     ) throws(SocketError) -> FolderChange {
@@ -263,7 +263,7 @@ final class FolderStore: Sendable {
     private func stage(
         for target: Place,
         _ path: FolderPath,
-        _ clash: NameClash,
+        _ clash: NameConflict,
         _ make: (Place) throws(SocketError) -> Void
     ) throws(SocketError) -> FolderChange {
         let staging = try stagingPlace(for: target)
@@ -292,7 +292,7 @@ final class FolderStore: Sendable {
         _ source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameClash,
+        _ clash: NameConflict,
         from: FolderPath? = nil
     ) throws(SocketError) -> FolderChange {
         switch clash {
@@ -314,7 +314,7 @@ final class FolderStore: Sendable {
         syncing source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameClash
+        _ clash: NameConflict
     ) throws(SocketError) -> FolderChange {
         try source.folder.writableFile(source.name).sync()
         let isKept = clash == .replace ? try exchange(source, target) : false

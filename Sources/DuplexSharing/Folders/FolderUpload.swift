@@ -23,7 +23,7 @@ final class FolderUpload: Sendable {
 
     private let folder: SharedFolder
     private let operation: FolderOperation
-    private let clash: NameClash
+    private let clash: NameConflict
     private let staging: FolderStore.Place
     private let file: WritableFile
     private let state = Mutex(State())
@@ -34,7 +34,7 @@ final class FolderUpload: Sendable {
     init(
         _ folder: SharedFolder,
         _ operation: FolderOperation,
-        _ clash: NameClash,
+        _ clash: NameConflict,
         staging: FolderStore.Place
     ) throws(SocketError) {
         self.folder = folder
@@ -114,7 +114,7 @@ extension FolderStore {
         file source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameClash,
+        _ clash: NameConflict,
         syncs: Bool
     ) throws(SocketError) -> FolderChange {
         if clash == .replace, let there = try target.folder.status(of: target.name) {
@@ -142,7 +142,7 @@ extension SharedFolder {
     /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
     func upload(
         to path: FolderPath,
-        clash: NameClash,
+        clash: NameConflict,
         size: UInt64?,
         by visitor: FolderVisitor
     ) async throws -> FolderUpload {

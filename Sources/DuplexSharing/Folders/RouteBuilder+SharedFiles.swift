@@ -65,7 +65,7 @@ extension SharedFolder {
     ///   - path: where it is.
     ///   - request: the request.
     /// - Returns: the response.
-    /// - Throws: `HTTPError` for a query that can't be read.
+    /// - Throws: `HTTPProtocolError` for a query that can't be read.
     static func response(
         of listing: FolderListing,
         at path: FolderPath,

@@ -299,7 +299,7 @@ public final class SharedFolder: Sendable {
     public func move(
         _ from: FolderPath,
         to path: FolderPath,
-        clash: NameClash = .refuse,
+        clash: NameConflict = .refuse,
         by visitor: FolderVisitor = .app
     ) async throws -> FolderChange {
         let operation = FolderOperation(.move, from, to: path, by: visitor)
@@ -328,7 +328,7 @@ public final class SharedFolder: Sendable {
     public func copy(
         _ from: FolderPath,
         to path: FolderPath,
-        clash: NameClash = .refuse,
+        clash: NameConflict = .refuse,
         onlyItself: Bool = false,
         by visitor: FolderVisitor = .app
     ) async throws -> FolderChange {

@@ -49,9 +49,9 @@ final class UploaderHandler: Sendable {
     /// - Parameter text: `refuse`, `replace` or `number`; `nil` for the first.
     /// - Returns: the policy.
     /// - Throws: `Problem` with 400 for another text.
-    static func clash(_ text: String?) throws(Problem) -> NameClash {
+    static func clash(_ text: String?) throws(Problem) -> NameConflict {
         guard let text else { return .refuse }
-        guard let clash = NameClash(rawValue: text) else {
+        guard let clash = NameConflict(rawValue: text) else {
             throw Problem(.badRequest, "“clash” is refuse, replace or number.")
         }
         return clash
@@ -391,7 +391,7 @@ final class UploaderHandler: Sendable {
     func upload(_ request: Request) async throws -> Response {
         try await answer {
             let visitor = try writer(request)
-            var (path, clash) = (FolderPath.root, NameClash.refuse)
+            var (path, clash) = (FolderPath.root, NameConflict.refuse)
             var changes: [(from: FolderPath?, change: FolderChange)] = []
             for try await part in try request.multipart() {
                 switch (part.filename, part.name) {
@@ -412,7 +412,7 @@ final class UploaderHandler: Sendable {
     private func write(
         _ part: MultipartPart,
         to path: FolderPath,
-        _ clash: NameClash,
+        _ clash: NameConflict,
         by visitor: FolderVisitor
     ) async throws -> FolderChange {
         let upload = try await folder.upload(to: path, clash: clash, size: nil, by: visitor)

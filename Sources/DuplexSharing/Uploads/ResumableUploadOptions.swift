@@ -24,7 +24,7 @@ public struct ResumableUploadOptions: Sendable {
     /// What happens where a file has the name of an upload, unless its metadata say so by `clash`.
     ///
     /// Default: it is refused.
-    public var clash = NameClash.refuse
+    public var clash = NameConflict.refuse
 
     /// Makes options.
     public init() {}

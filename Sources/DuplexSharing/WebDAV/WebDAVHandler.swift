@@ -359,7 +359,7 @@ final class WebDAVHandler: Sendable {
         }
         try checkLocks(request, Change(path: target, isDeep: true))
         if there == nil { try checkLocks(request, Change(path: target.parent)) }
-        let clash: NameClash = overwrites ? .replace : .refuse
+        let clash: NameConflict = overwrites ? .replace : .refuse
         let change = try await refusing(exists: Self.exists) {
             isMove
                 ? try await folder.move(request.path, to: target, clash: clash, by: request.visitor)

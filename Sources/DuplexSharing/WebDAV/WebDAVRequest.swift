@@ -85,7 +85,7 @@ struct WebDAVRequest: Sendable {
 
     /// The document that the body is; nil where there is none.
     ///
-    /// - Throws: ``XMLError``; `HTTPError` where the body doesn't come whole.
+    /// - Throws: ``XMLError``; `HTTPProtocolError` where the body doesn't come whole.
     func document() async throws -> XMLElement? {
         if request.body.length == 0 { return nil }
         let reader = XMLReader(Self.limits)

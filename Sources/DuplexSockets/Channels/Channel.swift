@@ -665,7 +665,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     package var isSecured: Bool { tls != nil }
 
     /// What was agreed upon; `nil` while the connection isn't secured.
-    package var tlsConnection: TLSConnection? { tls?.connection }
+    package var tlsConnection: TLSInfo? { tls?.connection }
 
     /// When the handshake that secured the connection began, and how long it took; `nil` while it isn't secured.
     package var tlsHandshake: (began: Instant, took: Duration)? {
@@ -690,7 +690,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         timeout: Duration,
         loop: EventLoop,
         probe: PlainProbe? = nil,
-        completion: @escaping (Result<TLSConnection, SocketError>) -> Void
+        completion: @escaping (Result<TLSInfo, SocketError>) -> Void
     ) throws(SocketError) {
         if let tls { return try prepareInner(tls, context, serverName, timeout, loop, completion) }
         let engine = try TLSEngine(context: context, serverName: serverName, memory: core.tlsMemory)
@@ -1021,7 +1021,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         _ serverName: String?,
         _ timeout: Duration,
         _ loop: EventLoop,
-        _ completion: @escaping (Result<TLSConnection, SocketError>) -> Void
+        _ completion: @escaping (Result<TLSInfo, SocketError>) -> Void
     ) throws(SocketError) {
         precondition(outer.stage == .open && outer.outer == nil, "A connection is secured twice at most.")
         let memory = core.shared(TLSMemory.init)

@@ -212,10 +212,10 @@ internal import CDuplexOpenSSL
     )
 
     /// What was agreed upon; call it when the handshake is complete.
-    package var connection: TLSConnection {
+    package var connection: TLSInfo {
         let cipher = unsafe SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl))
         let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name)
-        return TLSConnection(
+        return TLSInfo(
             version: TLSVersion(rawValue: unsafe SSL_version(ssl)) ?? .tls12,
             cipherSuite: unsafe cipher.map { unsafe String(cString: $0) } ?? "unknown",
             applicationProtocol: applicationProtocol,

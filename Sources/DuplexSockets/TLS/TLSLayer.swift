@@ -38,7 +38,7 @@ final class TLSLayer {
     /// What goes over the network next: what was written before in the clear, and records.
     var wire: OutputBuffer?
     /// Told once of the handshake's end, unless this side gives up first.
-    var completion: ((Result<TLSConnection, SocketError>) -> Void)?
+    var completion: ((Result<TLSInfo, SocketError>) -> Void)?
     /// The deadline of the handshake.
     var timer: TimerID?
     /// When the wait for the system's roots began, and how long it took.
@@ -51,7 +51,7 @@ final class TLSLayer {
     /// How long the handshake took, once it has ended.
     var handshakeTime: Duration?
     /// What was agreed upon, once it was.
-    var connection: TLSConnection?
+    var connection: TLSInfo?
     /// Judges a client's first bytes before the engine gets them; `nil` once they are judged.
     var probe: PlainProbe?
     /// The first bytes, while they aren't judged.
@@ -64,7 +64,7 @@ final class TLSLayer {
         engine: TLSEngine,
         timeout: Duration,
         loop: EventLoop,
-        completion: @escaping (Result<TLSConnection, SocketError>) -> Void
+        completion: @escaping (Result<TLSInfo, SocketError>) -> Void
     ) {
         self.engine = engine
         self.timeout = timeout

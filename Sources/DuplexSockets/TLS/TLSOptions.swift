@@ -105,7 +105,7 @@ public struct TLSServerOptions: Sendable {
     }
 
     /// What the server shows, by name; can be replaced while it runs.
-    public let identities: TLSIdentities
+    public let identities: ReloadableTLSIdentity
     /// The versions to accept.
     ///
     /// Default: 1.2 and 1.3.
@@ -142,11 +142,11 @@ public struct TLSServerOptions: Sendable {
 
     /// Options for one identity.
     public init(_ identity: TLSIdentity) {
-        identities = TLSIdentities([identity])
+        identities = ReloadableTLSIdentity([identity])
     }
 
     /// Options for several identities, of which the name that the client asks for chooses.
-    public init(_ identities: TLSIdentities) {
+    public init(_ identities: ReloadableTLSIdentity) {
         self.identities = identities
     }
 
@@ -160,7 +160,7 @@ public struct TLSServerOptions: Sendable {
 }
 
 /// The identities of a server, which can be replaced while it runs, such as by a renewed certificate.
-public final class TLSIdentities: Sendable {
+public final class ReloadableTLSIdentity: Sendable {
     private let state: Mutex<(version: Int, identities: [TLSIdentity])>
     private let read: (@Sendable () throws -> [TLSIdentity])?
 
@@ -175,7 +175,7 @@ public final class TLSIdentities: Sendable {
     /// Makes a set of what a closure reads, which ``reload()`` has it read again.
     ///
     /// ```swift
-    /// let identities = try TLSIdentities { [try .pem(certificates: "/etc/ssl/me.pem", key: "/etc/ssl/me.key")] }
+    /// let identities = try ReloadableTLSIdentity { [try .pem(certificates: "/etc/ssl/me.pem", key: "/etc/ssl/me.key")] }
     /// ```
     ///
     /// - Parameter read: reads at least one identity; it may block.

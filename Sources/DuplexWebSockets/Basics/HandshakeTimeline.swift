@@ -42,7 +42,7 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         /// The protocol that ALPN has chosen; `nil` for none.
         public let applicationProtocol: String?
 
-        init?(_ connection: TLSConnection?) {
+        init?(_ connection: TLSInfo?) {
             guard let connection else { return nil }
             version = connection.version
             isResumed = connection.isResumed

@@ -47,7 +47,7 @@ struct SocketEnding {
         case peerClosed
         /// A rule was broken. If the app is asked, a task that has still messages to handle may answer them before the connection
         /// fails.
-        case violation(ProtocolError, isAppAsked: Bool = false)
+        case violation(WebSocketProtocolError, isAppAsked: Bool = false)
         case streamEnded
         case lost(SocketError)
     }
@@ -55,7 +55,7 @@ struct SocketEnding {
     /// What is to be done.
     enum Action {
         case answerClose
-        case fail(ProtocolError)
+        case fail(WebSocketProtocolError)
         /// The transport has ended.
         case finish
     }
@@ -105,7 +105,7 @@ struct SocketEnding {
     var isAttached: Bool { phase.rawValue <= Phase.ending.rawValue }
 
     /// The rule that was broken, if that is the cause.
-    var violation: ProtocolError? {
+    var violation: WebSocketProtocolError? {
         if case .violation(let error, _) = cause { error } else { nil }
     }
 

@@ -210,7 +210,7 @@ extension WebSocket {
     /// closed.
     ///
     /// Read from the connection each time it is asked for.
-    public var tls: TLSConnection? { channel.tlsConnection }
+    public var tls: TLSInfo? { channel.tlsConnection }
 
     /// The certificates that the peer has shown, its own one first.
     ///

@@ -116,7 +116,7 @@ extension WebSocket {
         case .whole(let message): return message
         case .unfinished: return nil
         case .tooLarge:
-            end(.violation(ProtocolError(.messageTooLarge, "A message is longer than the \(limit) allowed.")))
+            end(.violation(WebSocketProtocolError(.messageTooLarge, "A message is longer than the \(limit) allowed.")))
             conclude()
             return nil
         }
@@ -125,7 +125,7 @@ extension WebSocket {
     // MARK: The app's side
 
     /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
-    func nextFragmentedMessage(limit: ByteCount) async throws -> FragmentedMessage? {
+    func nextFragmentedMessage(limit: ByteCount) async throws -> StreamedMessage? {
         if handler != nil {
             throw WebSocketError(.alreadyReceiving, message: "A synchronous handler receives from this connection.")
         }
@@ -140,7 +140,7 @@ extension WebSocket {
         while true {
             streams.inbox.skip()
             if let kind = streams.inbox.beginMessage() {
-                return FragmentedMessage(kind: kind, socket: self, number: streams.messageNumber)
+                return StreamedMessage(kind: kind, socket: self, number: streams.messageNumber)
             }
             refillPieces(streams)
             guard try await waitForPiece(streams) else {
@@ -252,14 +252,14 @@ extension WebSocket {
             let limit: ByteCount
 
             /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
-            public mutating func next() async throws(WebSocketError) -> FragmentedMessage? {
+            public mutating func next() async throws(WebSocketError) -> StreamedMessage? {
                 try await next(isolation: nil)
             }
 
             /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
-            ) async throws(WebSocketError) -> FragmentedMessage? {
+            ) async throws(WebSocketError) -> StreamedMessage? {
                 do {
                     return try await socket.nextFragmentedMessage(limit: limit)
                 } catch {
@@ -278,7 +278,7 @@ extension WebSocket {
 /// Its pieces make up its payload; they have at most 64 KiB as a rule, and where they are cut means nothing, whatever the
 /// peer's frames were. Those of a text are cut between characters' scalars, so each is UTF-8 by itself, checked:
 /// `String(decoding: piece, as: UTF8.self)`. Breaking off is allowed: the next message skips the rest.
-public struct FragmentedMessage: AsyncSequence, Sendable {
+public struct StreamedMessage: AsyncSequence, Sendable {
     /// Text or binary.
     public let kind: Message.Kind
     let socket: WebSocket
@@ -314,7 +314,7 @@ public struct FragmentedMessage: AsyncSequence, Sendable {
 }
 
 /// Sends a message in pieces; see ``WebSocket/send(_:compress:_:)``.
-public struct FragmentWriter: Sendable {
+public struct MessageWriter: Sendable {
     let socket: WebSocket
     let id: UInt64
 
@@ -361,11 +361,11 @@ extension WebSocket {
     public nonisolated func send<Result>(
         _ kind: Message.Kind,
         compress: Bool = true,
-        _ body: (FragmentWriter) async throws -> Result
+        _ body: (MessageWriter) async throws -> Result
     ) async throws -> Result {
         let id = try await beginFragments(kind, compress)
         do {
-            let result = try await body(FragmentWriter(socket: self, id: id))
+            let result = try await body(MessageWriter(socket: self, id: id))
             try await endFragments(id)
             return result
         } catch {

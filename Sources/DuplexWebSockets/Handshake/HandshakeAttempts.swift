@@ -241,7 +241,7 @@ struct HandshakeProgress: Sendable {
     var remoteAddress: SocketAddress? { connecting?.attempts.first { $0.outcome == .connected }?.address }
 
     /// The same with a connection.
-    func connected(_ timeline: ConnectTimeline, _ connection: TLSConnection?) -> HandshakeProgress {
+    func connected(_ timeline: ConnectTimeline, _ connection: TLSInfo?) -> HandshakeProgress {
         var progress = self
         progress.connecting = timeline
         // A channel in the clear behind a proxy is secured up to that alone.

@@ -11,7 +11,7 @@ enum FieldLine {
     /// 2.2.3). A folded line before all fields is refused.
     ///
     /// Hazard: bound the number of lines, and not of fields: each line copies the value.
-    static func unfold(_ line: Span<UInt8>, into fields: inout HTTPFields) throws(HTTPError) {
+    static func unfold(_ line: Span<UInt8>, into fields: inout HTTPFields) throws(HTTPProtocolError) {
         guard !line.isEmpty, Grammar.isBlank(line[0]), let last = fields.indices.last else {
             return fields.append(try field(line))
         }
@@ -21,26 +21,32 @@ enum FieldLine {
     }
 
     /// The field that the line spells; control characters have been refused before.
-    static func field(_ line: Span<UInt8>) throws(HTTPError) -> HTTPField {
+    static func field(_ line: Span<UInt8>) throws(HTTPProtocolError) -> HTTPField {
         // RFC 9112 section 5.2: a server refuses folded lines, since not everyone would take them for one.
         if !line.isEmpty, Grammar.isBlank(line[0]) {
-            throw HTTPError(.obsoleteLineFolding, "a line of the head begins with white space: \(Quotation.of(line))")
+            throw HTTPProtocolError(
+                .obsoleteLineFolding,
+                "a line of the head begins with white space: \(Quotation.of(line))"
+            )
         }
         let nameEnd = try endOfName(line)
         guard let name = HTTPField.Name(Grammar.string(line.extracting(..<nameEnd))) else {
-            throw HTTPError(.invalidFieldName, "a line of the head has no field name: \(Quotation.of(line))")
+            throw HTTPProtocolError(.invalidFieldName, "a line of the head has no field name: \(Quotation.of(line))")
         }
         return HTTPField(name: name, value: Grammar.array(line.extracting(value(in: line, from: nameEnd + 1))))
     }
 
     /// Where the colon stands, with nothing but a token before it: white space there has hidden fields from some
     /// recipients and not from others (RFC 9112 section 5.1).
-    private static func endOfName(_ line: Span<UInt8>) throws(HTTPError) -> Int {
+    private static func endOfName(_ line: Span<UInt8>) throws(HTTPProtocolError) -> Int {
         for index in line.indices where !Grammar.isTokenByte(line[index]) {
             if line[index] == UInt8(ascii: ":"), index > 0 { return index }
             break
         }
-        throw HTTPError(.invalidFieldName, "a line of the head doesn't begin with a field name: \(Quotation.of(line))")
+        throw HTTPProtocolError(
+            .invalidFieldName,
+            "a line of the head doesn't begin with a field name: \(Quotation.of(line))"
+        )
     }
 
     /// Where the value stands, without the white space around it.

@@ -34,15 +34,15 @@ extension HTTPServerSession {
     ///   - status: 1xx, except 101, which is ``switchProtocols(_:date:into:)``.
     ///   - fields: its fields; those that concern framing are left out.
     ///   - bytes: what it is appended to.
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` after the head of the response, or when the status is
+    /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongOrder`` after the head of the response, or when the status is
     ///   no interim one.
     public mutating func writeInterim(
         _ status: HTTPResponse.Status,
         _ fields: HTTPFields,
         into bytes: inout [UInt8]
-    ) throws(HTTPError) {
+    ) throws(HTTPProtocolError) {
         guard case .due = output, status.kind == .informational, status != .switchingProtocols else {
-            throw HTTPError(
+            throw HTTPProtocolError(
                 .wrongOrder,
                 "\(status.code) can't be sent here: an interim response comes before the final one"
             )
@@ -66,14 +66,14 @@ extension HTTPServerSession {
     ///   - length: of the body.
     ///   - bytes: what the head is appended to.
     /// - Returns: whether a body goes out; where it doesn't, pieces are taken and dropped.
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` when no response is due.
+    /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongOrder`` when no response is due.
     @discardableResult
     public mutating func writeHead(
         _ start: ResponseStart,
         _ fields: HTTPFields = HTTPFields(),
         length: ResponseLength,
         into bytes: inout [UInt8]
-    ) throws(HTTPError) -> Bool {
+    ) throws(HTTPProtocolError) -> Bool {
         try writeHead(start, nil, fields, length: length, into: &bytes)
     }
 
@@ -85,10 +85,10 @@ extension HTTPServerSession {
         _ fields: HTTPFields = HTTPFields(),
         length: ResponseLength,
         into bytes: inout [UInt8]
-    ) throws(HTTPError) -> Bool {
+    ) throws(HTTPProtocolError) -> Bool {
         let status = start.status
         guard case .due = output, status.code >= 200 else {
-            throw HTTPError(
+            throw HTTPProtocolError(
                 .wrongOrder,
                 "the response \(status.code) can't begin here: none is due, or it isn't a final one"
             )
@@ -170,10 +170,12 @@ extension HTTPServerSession {
     ///   - count: how many bytes the piece has.
     ///   - bytes: what a chunk's size is appended to.
     /// - Returns: whether the bytes are to be sent.
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongLength`` when there are more than was said in the head, and
-    ///   ``HTTPError/Code/wrongOrder`` where no body is being sent.
-    public mutating func beginPiece(_ count: Int, into bytes: inout [UInt8]) throws(HTTPError) -> Bool {
-        guard case .body(let framing) = output else { throw HTTPError(.wrongOrder, "no response is being sent") }
+    /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongLength`` when there are more than was said in the head, and
+    ///   ``HTTPProtocolError/Code/wrongOrder`` where no body is being sent.
+    public mutating func beginPiece(_ count: Int, into bytes: inout [UInt8]) throws(HTTPProtocolError) -> Bool {
+        guard case .body(let framing) = output else {
+            throw HTTPProtocolError(.wrongOrder, "no response is being sent")
+        }
         guard count > 0 else { return false }
         switch framing {
         case .none: return false
@@ -184,7 +186,7 @@ extension HTTPServerSession {
             return true
         case .length(let left):
             guard count <= left else {
-                throw HTTPError(.wrongLength, "the body has \(count - left) bytes more than its Content-Length")
+                throw HTTPProtocolError(.wrongLength, "the body has \(count - left) bytes more than its Content-Length")
             }
             output = .body(.length(left: left - count))
             return true
@@ -197,7 +199,7 @@ extension HTTPServerSession {
     }
 
     /// Writes a piece of the body; see ``beginPiece(_:into:)``.
-    public mutating func writePiece(_ piece: RawSpan, into bytes: inout [UInt8]) throws(HTTPError) {
+    public mutating func writePiece(_ piece: RawSpan, into bytes: inout [UInt8]) throws(HTTPProtocolError) {
         guard try beginPiece(piece.byteCount, into: &bytes) else { return }
         bytes.append(piece)
         endPiece(into: &bytes)
@@ -215,7 +217,7 @@ extension HTTPServerSession {
         trailers: HTTPFields = HTTPFields(),
         now: Instant,
         into bytes: inout [UInt8]
-    ) throws(HTTPError) -> Outcome {
+    ) throws(HTTPProtocolError) -> Outcome {
         try writeResponse(start, nil, fields, body: body, trailers: trailers, now: now, into: &bytes)
     }
 
@@ -228,7 +230,7 @@ extension HTTPServerSession {
         trailers: HTTPFields = HTTPFields(),
         now: Instant,
         into bytes: inout [UInt8]
-    ) throws(HTTPError) -> Outcome {
+    ) throws(HTTPProtocolError) -> Outcome {
         let length = ResponseLength.bytes(body.byteCount)
         try writeHead(start, prepared, fields, length: length, into: &bytes)
         try writePiece(body, into: &bytes)
@@ -302,14 +304,14 @@ extension HTTPServerSession {
     ///   - head: the 101, with all of its fields.
     ///   - date: the value of Date, as in ``ResponseStart``.
     ///   - bytes: what it is appended to.
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` unless a whole request waits for its response.
+    /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongOrder`` unless a whole request waits for its response.
     public mutating func switchProtocols(
         _ head: ResponseHead,
         date: String? = nil,
         into bytes: inout [UInt8]
-    ) throws(HTTPError) {
+    ) throws(HTTPProtocolError) {
         guard case .due = output, case .whole = input, head.status == .switchingProtocols else {
-            throw HTTPError(.wrongOrder, "101 can't be sent here")
+            throw HTTPProtocolError(.wrongOrder, "101 can't be sent here")
         }
         head.write(to: &bytes, date: date)
         output = .idle

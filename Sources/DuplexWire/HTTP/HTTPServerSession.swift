@@ -24,7 +24,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         /// The client has broken a rule or a limit; nothing more is taken.
         ///
         /// The request is answered with the status of the error if its response hasn't begun, and the connection ends.
-        case violation(HTTPError)
+        case violation(HTTPProtocolError)
     }
 
     /// What a session is held to.
@@ -167,7 +167,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     ///   - now: the time.
     /// - Returns: the event, or nil when more input is needed or a response is awaited first.
     public mutating func next(_ bytes: Span<UInt8>, from position: inout Int, now: Instant) -> Event? {
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             switch input {
             case .head: return try takeHead(bytes, from: &position, now)
             case .body(let decoder): return try takeBody(decoder, bytes, from: &position, now)
@@ -185,7 +185,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         _ bytes: Span<UInt8>,
         from position: inout Int,
         _ now: Instant
-    ) throws(HTTPError) -> Event? {
+    ) throws(HTTPProtocolError) -> Event? {
         guard position < bytes.count else { return nil }
         let wasMidHead = parser.isMidHead
         guard let head = try parser.parse(bytes, from: &position) else {
@@ -205,7 +205,11 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     }
 
     /// The body isn't judged by its length before the app has had its say: the limit may be the route's.
-    private mutating func expectBody(_ framing: BodyFraming, _ limits: HTTPLimits, _ now: Instant) throws(HTTPError) {
+    private mutating func expectBody(
+        _ framing: BodyFraming,
+        _ limits: HTTPLimits,
+        _ now: Instant
+    ) throws(HTTPProtocolError) {
         var limits = limits
         limits.bodySize = .unlimited
         input = .body(try BodyDecoder(framing, limits: limits))
@@ -221,7 +225,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     /// - Returns: a violation when the body is announced to be longer.
     public mutating func limitBody(of head: RequestHead, to limits: HTTPLimits, now: Instant) -> Event? {
         guard case .body = input else { return nil }
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             input = .body(try BodyDecoder(head.framing, limits: limits))
             pace = .running(BodyPace(limits: limits, now: now))
             return nil
@@ -235,7 +239,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         _ bytes: Span<UInt8>,
         from position: inout Int,
         _ now: Instant
-    ) throws(HTTPError) -> Event? {
+    ) throws(HTTPProtocolError) -> Event? {
         var decoder = decoder
         // The decoder is then the only owner of an unfinished line.
         input = .over
@@ -272,7 +276,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         input = .over
         leavesBody = true
         let start = position
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             while let piece = try decoder.next(bytes, from: &position) {
                 // Also of a body that came whole: where it is cut must make no difference.
                 if position - start > left { return false }
@@ -305,7 +309,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
             input = .over
             return nil
         }
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             try decoder.finish()
             return nil
         } catch {
@@ -313,7 +317,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         }
     }
 
-    mutating func fail(_ error: HTTPError) -> Event {
+    mutating func fail(_ error: HTTPProtocolError) -> Event {
         input = .over
         persists = false
         pace = .none
@@ -377,7 +381,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
             persists = false
             return nil
         default:
-            return fail(HTTPError(.timeout, "The request did not arrive in time."))
+            return fail(HTTPProtocolError(.timeout, "The request did not arrive in time."))
         }
     }
 

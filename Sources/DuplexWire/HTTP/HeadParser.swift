@@ -13,14 +13,14 @@ protocol HeadGrammar {
     /// Whether folded fields are unfolded, and not refused.
     static var unfoldsFields: Bool { get }
     /// The code for a first line that has a byte that no first line has.
-    static var malformedStartLine: HTTPError.Code { get }
+    static var malformedStartLine: HTTPProtocolError.Code { get }
     /// The code for a first line that is longer than it may be.
     ///
     /// - Parameter line: its beginning.
     /// - Returns: the code.
-    static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code
-    static func startLine(_ line: Span<UInt8>) throws(HTTPError) -> StartLine
-    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPError) -> Head
+    static func overlongStartLine(_ line: [UInt8]) -> HTTPProtocolError.Code
+    static func startLine(_ line: Span<UInt8>) throws(HTTPProtocolError) -> StartLine
+    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPProtocolError) -> Head
 }
 
 /// Puts an HTTP head together from input in pieces of any size: a first line, fields, and an empty line.
@@ -33,7 +33,7 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
         case fresh
         // Elsewhere, since most connections have neither most of the time.
         indirect case begun(Progress)
-        indirect case failed(HTTPError)
+        indirect case failed(HTTPProtocolError)
     }
 
     /// What has been taken of a head.
@@ -67,7 +67,7 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
     }
 
     /// Takes input up to the end of the head; an error comes again at each further call.
-    mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> Grammar.Head? {
+    mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPProtocolError) -> Grammar.Head? {
         var progress: Progress
         switch state {
         case .fresh: progress = Progress()
@@ -77,7 +77,7 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
         guard position < input.count else { return nil }
         // What has come is then owned once, and grows where it is.
         state = .fresh
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             while let line = try progress.nextLine(input, from: &position, bounds) {
                 if let head = try progress.take(line, of: input, bounds) { return head }
             }
@@ -95,7 +95,7 @@ extension HeadParser.Progress {
         _ input: Span<UInt8>,
         from position: inout Int,
         _ bounds: HeadBounds
-    ) throws(HTTPError) -> LineReader.Line? {
+    ) throws(HTTPProtocolError) -> LineReader.Line? {
         let rest = bounds.head - finishedLines
         do throws(LineReader.Fault) {
             let line = try lines.read(input, from: &position, atMost: isAtStart ? min(bounds.startLine, rest) : rest)
@@ -109,22 +109,22 @@ extension HeadParser.Progress {
 
     private var isAtStart: Bool { start == nil }
 
-    private func describe(_ fault: LineReader.Fault, _ bounds: HeadBounds) -> HTTPError {
+    private func describe(_ fault: LineReader.Fault, _ bounds: HeadBounds) -> HTTPProtocolError {
         switch fault {
         case .bareLineBreak:
-            HTTPError(.bareLineBreak, "a carriage return or line feed stands alone in the head")
+            HTTPProtocolError(.bareLineBreak, "a carriage return or line feed stands alone in the head")
         case .control(let byte):
-            HTTPError(
+            HTTPProtocolError(
                 isAtStart ? Grammar.malformedStartLine : .invalidFieldValue,
                 "the \(isAtStart ? "first line" : "fields") of the head has the control \(Quotation.of(byte))"
             )
         case .tooLong where isAtStart:
-            HTTPError(
+            HTTPProtocolError(
                 Grammar.overlongStartLine(lines.assembled),
                 "the first line is longer than \(bounds.startLine) bytes"
             )
         case .tooLong:
-            HTTPError(.headTooLarge, "the head is longer than \(bounds.head) bytes")
+            HTTPProtocolError(.headTooLarge, "the head is longer than \(bounds.head) bytes")
         }
     }
 
@@ -132,14 +132,14 @@ extension HeadParser.Progress {
         _ line: LineReader.Line,
         of input: Span<UInt8>,
         _ bounds: HeadBounds
-    ) throws(HTTPError) -> Grammar.Head? {
+    ) throws(HTTPProtocolError) -> Grammar.Head? {
         switch line {
         case .inInput(let range): try take(input.extracting(range), bounds)
         case .assembled(let bytes): try take(bytes.span, bounds)
         }
     }
 
-    private mutating func take(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPError) -> Grammar.Head? {
+    private mutating func take(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPProtocolError) -> Grammar.Head? {
         if let start {
             if line.isEmpty { return try Grammar.head(start, fields) }
             try append(line, bounds)
@@ -151,9 +151,9 @@ extension HeadParser.Progress {
         return nil
     }
 
-    private mutating func append(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPError) {
+    private mutating func append(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPProtocolError) {
         if fieldLines >= bounds.fields {
-            throw HTTPError(.tooManyFields, "the head has more than \(bounds.fields) fields")
+            throw HTTPProtocolError(.tooManyFields, "the head has more than \(bounds.fields) fields")
         }
         fieldLines += 1
         if Grammar.unfoldsFields {
@@ -225,8 +225,9 @@ public struct RequestHeadParser: Sendable {
     ///   - input: The piece at hand.
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: The head, or nil when more input is needed.
-    /// - Throws: ``HTTPError`` with the status to answer.
-    public mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> RequestHead? {
+    /// - Throws: ``HTTPProtocolError`` with the status to answer.
+    public mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPProtocolError) -> RequestHead?
+    {
         if parser.isFresh, let head = WholeHead.read(input.raw, from: &position, bounds: parser.bounds) { return head }
         return try parser.parse(input, from: &position)
     }
@@ -244,45 +245,51 @@ enum RequestGrammar: HeadGrammar {
     static var skipsEmptyLine: Bool { true }
     // RFC 9112 section 5.2: a server may refuse them, and other recipients on the way may see other fields.
     static var unfoldsFields: Bool { false }
-    static var malformedStartLine: HTTPError.Code { .malformedRequestLine }
+    static var malformedStartLine: HTTPProtocolError.Code { .malformedRequestLine }
 
     // RFC 9112 section 3: whose method has no end yet has one that is longer than any that there is.
-    static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code {
+    static func overlongStartLine(_ line: [UInt8]) -> HTTPProtocolError.Code {
         line.contains(Grammar.space) ? .uriTooLong : .unknownMethod
     }
 
-    static func startLine(_ line: Span<UInt8>) throws(HTTPError) -> StartLine {
+    static func startLine(_ line: Span<UInt8>) throws(HTTPProtocolError) -> StartLine {
         guard let methodEnd = line.firstIndex(of: Grammar.space), let targetEnd = line.lastIndex(of: Grammar.space),
             methodEnd < targetEnd
         else {
-            throw HTTPError(
+            throw HTTPProtocolError(
                 .malformedRequestLine,
                 "the request line is \(Quotation.of(line)), not METHOD target HTTP/1.1"
             )
         }
         let version = try version(line.extracting((targetEnd + 1)...))
         guard let method = HTTPRequest.Method(Grammar.string(line.extracting(..<methodEnd))) else {
-            throw HTTPError(.malformedRequestLine, "the request line has no method: \(Quotation.of(line))")
+            throw HTTPProtocolError(.malformedRequestLine, "the request line has no method: \(Quotation.of(line))")
         }
         let target = line.extracting((methodEnd + 1)..<targetEnd)
         for index in target.indices where Grammar.isBlank(target[index]) {
-            throw HTTPError(.malformedRequestLine, "the request target has white space: \(Quotation.of(line))")
+            throw HTTPProtocolError(.malformedRequestLine, "the request target has white space: \(Quotation.of(line))")
         }
-        if target.isEmpty { throw HTTPError(.malformedRequestLine, "the request target is empty") }
+        if target.isEmpty { throw HTTPProtocolError(.malformedRequestLine, "the request target is empty") }
         return StartLine(method: method, target: Grammar.string(target), version: version)
     }
 
-    private static func version(_ text: Span<UInt8>) throws(HTTPError) -> HTTPVersion {
+    private static func version(_ text: Span<UInt8>) throws(HTTPProtocolError) -> HTTPVersion {
         guard let version = HTTPVersion(text) else {
-            throw HTTPError(.malformedRequestLine, "the request line ends in \(Quotation.of(text)), not in HTTP/1.1")
+            throw HTTPProtocolError(
+                .malformedRequestLine,
+                "the request line ends in \(Quotation.of(text)), not in HTTP/1.1"
+            )
         }
         guard version.major == 1 else {
-            throw HTTPError(.unsupportedVersion, "the request is in \(version); HTTP/1.1 is what is understood here")
+            throw HTTPProtocolError(
+                .unsupportedVersion,
+                "the request is in \(version); HTTP/1.1 is what is understood here"
+            )
         }
         return version
     }
 
-    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPError) -> RequestHead {
+    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPProtocolError) -> RequestHead {
         try RequestHead(method: start.method, target: start.target, version: start.version, fields: fields)
     }
 }
@@ -327,8 +334,11 @@ public struct ResponseHeadParser: Sendable {
     ///   - input: The piece at hand.
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: The head, or nil when more input is needed.
-    /// - Throws: ``HTTPError`` saying what is wrong with the head.
-    public mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> ResponseHead? {
+    /// - Throws: ``HTTPProtocolError`` saying what is wrong with the head.
+    public mutating func parse(
+        _ input: Span<UInt8>,
+        from position: inout Int
+    ) throws(HTTPProtocolError) -> ResponseHead? {
         try parser.parse(input, from: &position)
     }
 }
@@ -343,25 +353,28 @@ enum ResponseGrammar: HeadGrammar {
     static var skipsEmptyLine: Bool { false }
     // RFC 9112 section 5.2: a user agent unfolds them.
     static var unfoldsFields: Bool { true }
-    static var malformedStartLine: HTTPError.Code { .malformedStatusLine }
+    static var malformedStartLine: HTTPProtocolError.Code { .malformedStatusLine }
 
-    static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code { .headTooLarge }
+    static func overlongStartLine(_ line: [UInt8]) -> HTTPProtocolError.Code { .headTooLarge }
 
     /// Reads a status line such as `HTTP/1.1 101 Switching Protocols`.
     ///
     /// The reason, and with some servers the space before it, may be missing.
-    static func startLine(_ line: Span<UInt8>) throws(HTTPError) -> StartLine {
+    static func startLine(_ line: Span<UInt8>) throws(HTTPProtocolError) -> StartLine {
         guard line.count >= 12, let version = HTTPVersion(line.extracting(..<8)), line[8] == Grammar.space,
             let code = Grammar.decimal(Grammar.array(line.extracting(9..<12))), (100...599).contains(code),
             line.count == 12 || line[12] == Grammar.space
         else {
-            throw HTTPError(
+            throw HTTPProtocolError(
                 .malformedStatusLine,
                 "the answer begins with \(Quotation.of(line)), not with HTTP/1.1 and a status"
             )
         }
         guard version.major == 1 else {
-            throw HTTPError(.unsupportedVersion, "the answer is in \(version); HTTP/1.1 is what is understood here")
+            throw HTTPProtocolError(
+                .unsupportedVersion,
+                "the answer is in \(version); HTTP/1.1 is what is understood here"
+            )
         }
         let reason = line.extracting(min(13, line.count)...)
         return StartLine(status: HTTPResponse.Status(code: code, reasonPhrase: latin(reason)), version: version)
@@ -374,7 +387,7 @@ enum ResponseGrammar: HeadGrammar {
         return text
     }
 
-    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPError) -> ResponseHead {
+    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPProtocolError) -> ResponseHead {
         ResponseHead(status: start.status, version: start.version, fields: fields)
     }
 }

@@ -126,13 +126,13 @@ extension RequestHead {
     ///   - target: The request target: a path with its query, a URL, `*`, or `host:port` for CONNECT.
     ///   - version: The version; HTTP/1.1 by default.
     ///   - fields: The fields, with the one Host that HTTP/1.1 asks for.
-    /// - Throws: ``HTTPError`` saying which rule of RFC 9112 the parts break.
+    /// - Throws: ``HTTPProtocolError`` saying which rule of RFC 9112 the parts break.
     public init(
         method: HTTPRequest.Method,
         target: String,
         version: HTTPVersion = .http11,
         fields: HTTPFields
-    ) throws(HTTPError) {
+    ) throws(HTTPProtocolError) {
         let parsed = try RequestTarget(target, method: method)
         let host = try Self.host(fields, target: parsed, version: version)
         let summary = RequestSummary(
@@ -164,12 +164,13 @@ extension RequestHead {
     /// Whether `100 Continue` is waited for.
     ///
     /// Nothing else can be expected, and whoever waits for it waits for ever: so that is refused.
-    private static func expectsContinue(_ fields: HTTPFields, _ version: HTTPVersion) throws(HTTPError) -> Bool {
+    private static func expectsContinue(_ fields: HTTPFields, _ version: HTTPVersion) throws(HTTPProtocolError) -> Bool
+    {
         // RFC 9110 section 10.1.1: an HTTP/1.0 client can't understand the answer, so its expectation is ignored.
         guard version >= .http11, fields.contains(.expect) else { return false }
         let members = fields[values: .expect].flatMap(Grammar.list)
         for member in members where !Grammar.matches(member, "100-continue") {
-            throw HTTPError(.unknownExpectation, "Expect is \(Quotation.of(member)), not 100-continue")
+            throw HTTPProtocolError(.unknownExpectation, "Expect is \(Quotation.of(member)), not 100-continue")
         }
         return !members.isEmpty
     }
@@ -178,16 +179,16 @@ extension RequestHead {
         _ fields: HTTPFields,
         target: RequestTarget,
         version: HTTPVersion
-    ) throws(HTTPError) -> String {
+    ) throws(HTTPProtocolError) -> String {
         let values = fields.hosts
         // RFC 9112 section 3.2: 400 for a request without Host, with more than one, or with an invalid one.
-        if values.count > 1 { throw HTTPError(.badHost, "Host is given \(values.count) times") }
+        if values.count > 1 { throw HTTPProtocolError(.badHost, "Host is given \(values.count) times") }
         guard let value = values.first else {
-            if version >= .http11 { throw HTTPError(.badHost, "Host is missing") }
+            if version >= .http11 { throw HTTPProtocolError(.badHost, "Host is missing") }
             return target.authority?.text ?? ""
         }
         guard let host = Authority(value) else {
-            throw HTTPError(.badHost, "Host is \(Quotation.of(value)), not host or host:port")
+            throw HTTPProtocolError(.badHost, "Host is \(Quotation.of(value)), not host or host:port")
         }
         return target.authority?.text ?? host.text
     }
@@ -224,9 +225,12 @@ package struct RequestTarget {
     package let authority: Authority?
 
     /// Reads the target of a request with that method.
-    package init(_ target: String, method: HTTPRequest.Method) throws(HTTPError) {
+    package init(_ target: String, method: HTTPRequest.Method) throws(HTTPProtocolError) {
         for byte in target.utf8 where !Grammar.isVisible(byte) || byte == UInt8(ascii: "#") {
-            throw HTTPError(.badTarget, "the request target has \(Quotation.of(byte)), which must be percent-encoded")
+            throw HTTPProtocolError(
+                .badTarget,
+                "the request target has \(Quotation.of(byte)), which must be percent-encoded"
+            )
         }
         if method == .connect {
             try self.init(authorityForm: target)
@@ -249,9 +253,9 @@ package struct RequestTarget {
     }
 
     /// `host:port`, of CONNECT alone (RFC 9112 section 3.2.3).
-    private init(authorityForm target: String) throws(HTTPError) {
+    private init(authorityForm target: String) throws(HTTPProtocolError) {
         guard let authority = Authority(target), authority.port != nil else {
-            throw HTTPError(.badTarget, "the target of CONNECT is \(Quotation.of(target)), not host:port")
+            throw HTTPProtocolError(.badTarget, "the target of CONNECT is \(Quotation.of(target)), not host:port")
         }
         self.path = ""
         self.query = nil
@@ -259,9 +263,9 @@ package struct RequestTarget {
     }
 
     /// `*`, of OPTIONS alone (RFC 9112 section 3.2.4).
-    private init(asteriskForm method: HTTPRequest.Method) throws(HTTPError) {
+    private init(asteriskForm method: HTTPRequest.Method) throws(HTTPProtocolError) {
         guard method == .options else {
-            throw HTTPError(.badTarget, "the target * is for OPTIONS, not for \(Quotation.of(method.rawValue))")
+            throw HTTPProtocolError(.badTarget, "the target * is for OPTIONS, not for \(Quotation.of(method.rawValue))")
         }
         self.path = "*"
         self.query = nil
@@ -269,16 +273,19 @@ package struct RequestTarget {
     }
 
     /// `scheme://authority/path`, which every server has to accept (RFC 9112 section 3.2.2).
-    private init(absoluteForm target: String) throws(HTTPError) {
+    private init(absoluteForm target: String) throws(HTTPProtocolError) {
         let schemes = ["http://", "https://", "ws://", "wss://"]
         guard let scheme = schemes.first(where: { Grammar.matches(target.prefix($0.count), $0) }) else {
-            throw HTTPError(.badTarget, "the request target \(Quotation.of(target)) is neither a path nor a URL")
+            throw HTTPProtocolError(
+                .badTarget,
+                "the request target \(Quotation.of(target)) is neither a path nor a URL"
+            )
         }
         let rest = target.dropFirst(scheme.count)
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         // RFC 9110 section 4.2.4: user information in a target is an error, since it disguises the host.
         guard let authority = Authority(rest[..<end]) else {
-            throw HTTPError(.badTarget, "the request target has \(Quotation.of(rest[..<end])) for a host")
+            throw HTTPProtocolError(.badTarget, "the request target has \(Quotation.of(rest[..<end])) for a host")
         }
         self.init(pathAndQuery: rest[end...], authority: authority)
     }

@@ -28,8 +28,8 @@ public struct ResponseHead: Sendable, Hashable {
     ///
     /// - Parameter method: The method of the request that this answers; a response to HEAD never has a body.
     /// - Returns: The framing of this response's body.
-    /// - Throws: ``HTTPError`` if Content-Length or Transfer-Encoding leave the length in doubt.
-    public func framing(answering method: HTTPRequest.Method) throws(HTTPError) -> BodyFraming {
+    /// - Throws: ``HTTPProtocolError`` if Content-Length or Transfer-Encoding leave the length in doubt.
+    public func framing(answering method: HTTPRequest.Method) throws(HTTPProtocolError) -> BodyFraming {
         try BodyFraming(responseFields: fields, status: status, version: version, answering: method)
     }
 

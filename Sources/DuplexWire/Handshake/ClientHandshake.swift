@@ -152,7 +152,7 @@ public struct ClientHandshake: Sendable {
         from position: inout Int
     ) throws(HandshakeError) -> ResponseHead? {
         if firstByte == nil { firstByte = input[position] }
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             return try parser.parse(input, from: &position)
         } catch {
             let hint = firstByte.flatMap(HandshakeHint.forFirstByte)
@@ -346,7 +346,7 @@ struct RefusedResponse: Sendable {
     /// Takes note of the head; throws at once if no body follows, or none whose end could be found.
     init(_ head: ResponseHead, to sent: HandshakeHint.Sent = .init()) throws(HandshakeError) {
         (self.head, self.sent) = (head, sent)
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             decoder = try BodyDecoder(try head.framing(answering: .get), limits: .unlimited, isResponse: true)
         } catch {
             throw Self.error(head, body: [], sent)
@@ -368,7 +368,7 @@ struct RefusedResponse: Sendable {
     }
 
     private mutating func decode(_ input: Span<UInt8>, from position: inout Int) throws(HandshakeError) -> Bool {
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             return try decoder.decode(input, from: &position, into: &body)
         } catch {
             throw self.error

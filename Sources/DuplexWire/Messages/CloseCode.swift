@@ -121,14 +121,14 @@ public struct CloseFrame: Sendable, Hashable {
 
     /// Reads a payload.
     ///
-    /// - Throws: ``ProtocolError`` with 1002 for a single byte or a code that may not go on the wire, 1007 for a reason
+    /// - Throws: ``WebSocketProtocolError`` with 1002 for a single byte or a code that may not go on the wire, 1007 for a reason
     ///   that isn't UTF-8.
-    init(payload: [UInt8]) throws(ProtocolError) {
+    init(payload: [UInt8]) throws(WebSocketProtocolError) {
         if payload.isEmpty {
             self.init(code: nil)
             return
         }
-        if payload.count == 1 { throw ProtocolError(.malformedClose, "A close frame has half a code.") }
+        if payload.count == 1 { throw WebSocketProtocolError(.malformedClose, "A close frame has half a code.") }
         let code = try Self.check(prefix: payload)
         guard let reason = String(validating: payload[2...], as: UTF8.self) else { throw .invalidUTF8 }
         self.init(code: code, reason: reason)
@@ -138,12 +138,12 @@ public struct CloseFrame: Sendable, Hashable {
     /// on how much of it is there.
     ///
     /// - Returns: the code.
-    /// - Throws: ``ProtocolError`` with 1002 for a code that may not go on the wire, 1007 at the first byte that no
+    /// - Throws: ``WebSocketProtocolError`` with 1002 for a code that may not go on the wire, 1007 at the first byte that no
     ///   reason can have.
     @discardableResult
-    static func check(prefix payload: [UInt8]) throws(ProtocolError) -> CloseCode {
+    static func check(prefix payload: [UInt8]) throws(WebSocketProtocolError) -> CloseCode {
         let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-        if !code.isSendable { throw ProtocolError(.malformedClose, "A close frame has the code \(code).") }
+        if !code.isSendable { throw WebSocketProtocolError(.malformedClose, "A close frame has the code \(code).") }
         var validator = UTF8Validator()
         if !validator.validate(payload.span.raw.extracting(droppingFirst: 2)) { throw .invalidUTF8 }
         return code

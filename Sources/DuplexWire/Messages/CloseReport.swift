@@ -27,7 +27,7 @@ public struct CloseReport: Sendable, Equatable {
         set { content.initiator = newValue }
     }
     /// What made this side fail the connection (RFC 6455 section 7.1.7).
-    public internal(set) var error: ProtocolError? {
+    public internal(set) var error: WebSocketProtocolError? {
         get { content.error }
         set { content.error = newValue }
     }
@@ -44,7 +44,7 @@ public struct CloseReport: Sendable, Equatable {
         var sent: CloseFrame?
         var received: CloseFrame?
         var initiator: Side?
-        var error: ProtocolError?
+        var error: WebSocketProtocolError?
         var wasReset = false
     }
 

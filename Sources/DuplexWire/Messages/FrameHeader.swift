@@ -141,15 +141,18 @@ public struct FrameHeaderParser: Sendable {
     /// Reads a header from `position` on, and moves it behind what was taken.
     ///
     /// - Returns: the header; `nil` when more bytes are needed, and then all there were have been taken.
-    /// - Throws: ``ProtocolError`` for a length that isn't in its shortest form or doesn't fit 63 bits.
-    public mutating func parse(_ input: RawSpan, from position: inout Int) throws(ProtocolError) -> FrameHeader? {
+    /// - Throws: ``WebSocketProtocolError`` for a length that isn't in its shortest form or doesn't fit 63 bits.
+    public mutating func parse(
+        _ input: RawSpan,
+        from position: inout Int
+    ) throws(WebSocketProtocolError) -> FrameHeader? {
         if partialCount == 0, let header = try Self.whole(input, from: &position) { return header }
         return try parsePartial(input, from: &position)
     }
 
     /// The header at `position`, if all of it is there.
     @inline(__always)
-    static func whole(_ input: RawSpan, from position: inout Int) throws(ProtocolError) -> FrameHeader? {
+    static func whole(_ input: RawSpan, from position: inout Int) throws(WebSocketProtocolError) -> FrameHeader? {
         let available = input.byteCount - position
         guard available >= 2 else { return nil }
         let size = size(input.byte(at: position + 1))
@@ -214,7 +217,7 @@ public struct FrameHeaderParser: Sendable {
     private mutating func parsePartial(
         _ input: RawSpan,
         from position: inout Int
-    ) throws(ProtocolError) -> FrameHeader? {
+    ) throws(WebSocketProtocolError) -> FrameHeader? {
         while position < input.byteCount {
             partial[Int(partialCount)] = input.byte(at: position)
             partialCount += 1
@@ -235,7 +238,7 @@ public struct FrameHeaderParser: Sendable {
 
     /// The header in the bytes, which are its whole.
     @inline(__always)
-    private static func header(_ bytes: RawSpan) throws(ProtocolError) -> FrameHeader {
+    private static func header(_ bytes: RawSpan) throws(WebSocketProtocolError) -> FrameHeader {
         let first = bytes.byte(at: 0)
         let second = bytes.byte(at: 1)
         let length = try payloadLength(second & 0x7F, bytes)
@@ -249,23 +252,29 @@ public struct FrameHeaderParser: Sendable {
     }
 
     @inline(__always)
-    private static func payloadLength(_ short: UInt8, _ bytes: RawSpan) throws(ProtocolError) -> UInt64 {
+    private static func payloadLength(_ short: UInt8, _ bytes: RawSpan) throws(WebSocketProtocolError) -> UInt64 {
         if short < 126 { return UInt64(short) }
         return try longPayloadLength(short, bytes)
     }
 
-    private static func longPayloadLength(_ short: UInt8, _ bytes: RawSpan) throws(ProtocolError) -> UInt64 {
+    private static func longPayloadLength(_ short: UInt8, _ bytes: RawSpan) throws(WebSocketProtocolError) -> UInt64 {
         switch short {
         case 126:
             let length = UInt64(bytes.byte(at: 2)) << 8 | UInt64(bytes.byte(at: 3))
             // RFC 6455 section 5.2: the minimal number of bytes must be used.
-            if length < 126 { throw ProtocolError(.lengthNotMinimal, "A length of \(length) came in 16 bits.") }
+            if length < 126 {
+                throw WebSocketProtocolError(.lengthNotMinimal, "A length of \(length) came in 16 bits.")
+            }
             return length
         default:
             let length = bytes.bigEndianWord(at: 2)
             // RFC 6455 section 5.2: the most significant bit must be 0.
-            if length >> 63 != 0 { throw ProtocolError(.lengthTooLarge, "A length came with its highest bit set.") }
-            if length <= 0xFFFF { throw ProtocolError(.lengthNotMinimal, "A length of \(length) came in 64 bits.") }
+            if length >> 63 != 0 {
+                throw WebSocketProtocolError(.lengthTooLarge, "A length came with its highest bit set.")
+            }
+            if length <= 0xFFFF {
+                throw WebSocketProtocolError(.lengthNotMinimal, "A length of \(length) came in 64 bits.")
+            }
             return length
         }
     }

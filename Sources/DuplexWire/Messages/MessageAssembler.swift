@@ -24,13 +24,13 @@ struct MessageAssembler {
 
     /// Takes the header of the next fragment.
     ///
-    /// - Throws: ``ProtocolError`` when a limit would be passed (1009 for the size, 1008 for the number of fragments),
+    /// - Throws: ``WebSocketProtocolError`` when a limit would be passed (1009 for the size, 1008 for the number of fragments),
     ///   before any of the payload is held.
-    mutating func beginFragment(length: UInt64, limits: AssemblyLimits) throws(ProtocolError) {
+    mutating func beginFragment(length: UInt64, limits: AssemblyLimits) throws(WebSocketProtocolError) {
         fragments += 1
         // One frame is always allowed: a message that comes in one piece never gets here, and every split is to be alike.
         if fragments > max(1, limits.fragments) {
-            throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
+            throw WebSocketProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
         }
         if !Self.allows(length, held: buffer.count, limits) { throw Self.tooLarge(length, limits) }
     }
@@ -47,14 +47,14 @@ struct MessageAssembler {
         length <= UInt64(limits.frameSize.bytes) && length <= UInt64(limits.messageSize.bytes - held)
     }
 
-    private static func tooLarge(_ length: UInt64, _ limits: AssemblyLimits) -> ProtocolError {
+    private static func tooLarge(_ length: UInt64, _ limits: AssemblyLimits) -> WebSocketProtocolError {
         if length > UInt64(limits.frameSize.bytes) {
-            return ProtocolError(
+            return WebSocketProtocolError(
                 .frameTooLarge,
                 "A frame of \(length) bytes is longer than the \(limits.frameSize) allowed."
             )
         }
-        return ProtocolError(.messageTooLarge, "A message is longer than the \(limits.messageSize) allowed.")
+        return WebSocketProtocolError(.messageTooLarge, "A message is longer than the \(limits.messageSize) allowed.")
     }
 
     /// Takes unmasked payload.
@@ -62,8 +62,8 @@ struct MessageAssembler {
     /// - Parameters:
     ///   - bytes: the payload, which is copied.
     ///   - expected: how many bytes of this frame are still to come behind these.
-    /// - Throws: ``ProtocolError`` (1007) at the first byte that no text can have.
-    mutating func append(_ bytes: RawSpan, expected: UInt64) throws(ProtocolError) {
+    /// - Throws: ``WebSocketProtocolError`` (1007) at the first byte that no text can have.
+    mutating func append(_ bytes: RawSpan, expected: UInt64) throws(WebSocketProtocolError) {
         if kind == .text && !validator.validate(bytes) { throw .invalidUTF8 }
         reserve(bytes.byteCount, expected)
         buffer.append(bytes)
@@ -84,10 +84,10 @@ struct MessageAssembler {
     // MARK: Compressed messages
 
     /// Takes the beginning of the next fragment of a compressed message, whose length is checked elsewhere.
-    mutating func beginCompressedFragment(limits: AssemblyLimits) throws(ProtocolError) {
+    mutating func beginCompressedFragment(limits: AssemblyLimits) throws(WebSocketProtocolError) {
         fragments += 1
         if fragments > max(1, limits.fragments) {
-            throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
+            throw WebSocketProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
         }
     }
 
@@ -96,13 +96,13 @@ struct MessageAssembler {
     /// What comes out is checked piece by piece in its order, so that the first fault of the message is found in every
     /// split of it, and never more than one byte beyond the limit is held.
     ///
-    /// - Throws: ``ProtocolError``: 1009 beyond the limit, 1007 at the first byte that no text can have and for what
+    /// - Throws: ``WebSocketProtocolError``: 1009 beyond the limit, 1007 at the first byte that no text can have and for what
     ///   can't be inflated.
     mutating func inflate(
         _ bytes: RawSpan,
         with inflater: any MessageInflater,
         limits: AssemblyLimits
-    ) throws(ProtocolError) {
+    ) throws(WebSocketProtocolError) {
         var position = 0
         var hasMore = true
         while hasMore {
@@ -113,7 +113,8 @@ struct MessageAssembler {
     }
 
     /// Takes the end of a compressed message, which the sender has left out.
-    mutating func inflateEnd(with inflater: any MessageInflater, limits: AssemblyLimits) throws(ProtocolError) {
+    mutating func inflateEnd(with inflater: any MessageInflater, limits: AssemblyLimits) throws(WebSocketProtocolError)
+    {
         var hasMore = true
         while hasMore {
             hasMore = try inflate(limits, expecting: 0) { buffer, room in
@@ -132,7 +133,7 @@ struct MessageAssembler {
         _ limits: AssemblyLimits,
         expecting count: Int,
         _ body: (inout [UInt8], Int) -> InflateProgress
-    ) throws(ProtocolError) -> Bool {
+    ) throws(WebSocketProtocolError) -> Bool {
         let held = buffer.count
         // JSON shrinks to a quarter or less. As for other messages, the room at least doubles, with what has come out.
         if buffer.capacity - held < 64 { buffer.reserveCapacity(max(2 * held, 64 + 4 * min(count, 16_384))) }
@@ -146,7 +147,10 @@ struct MessageAssembler {
             validator = next
         }
         if buffer.count > limits.messageSize.bytes {
-            throw ProtocolError(.messageTooLarge, "A message inflates to more than the \(limits.messageSize) allowed.")
+            throw WebSocketProtocolError(
+                .messageTooLarge,
+                "A message inflates to more than the \(limits.messageSize) allowed."
+            )
         }
         if progress == .corrupt { throw .malformedCompression }
         return progress == .outputFull
@@ -160,8 +164,8 @@ struct MessageAssembler {
 
     /// The whole message.
     ///
-    /// - Throws: ``ProtocolError`` (1007) when a text ends within a character.
-    consuming func finish() throws(ProtocolError) -> [UInt8] {
+    /// - Throws: ``WebSocketProtocolError`` (1007) when a text ends within a character.
+    consuming func finish() throws(WebSocketProtocolError) -> [UInt8] {
         if kind == .text && !validator.isComplete { throw .invalidUTF8 }
         return buffer
     }

@@ -89,16 +89,16 @@ public final class MessageCompression {
     ///
     /// What counts against the limits is what comes out. Deflate makes what it can't compress a little longer, so a
     /// frame may be longer by as much; but there are bytes of which nothing comes out, and those have a bound as well.
-    func beginFragment(length: UInt64, limits: AssemblyLimits) throws(ProtocolError) {
+    func beginFragment(length: UInt64, limits: AssemblyLimits) throws(WebSocketProtocolError) {
         if length > Self.deflateBound(limits.frameSize) {
-            throw ProtocolError(
+            throw WebSocketProtocolError(
                 .frameTooLarge,
                 "A compressed frame of \(length) bytes is longer than the \(limits.frameSize) allowed."
             )
         }
         let bound = Self.deflateBound(limits.messageSize)
         if heldDeflated + length > bound {
-            throw ProtocolError(
+            throw WebSocketProtocolError(
                 .messageTooLarge,
                 "A compressed message is longer than the \(limits.messageSize) allowed."
             )

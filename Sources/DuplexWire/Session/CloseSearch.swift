@@ -55,7 +55,7 @@ package struct CloseSearch: Sendable {
 
     private mutating func nextHeader(_ bytes: RawSpan, _ position: inout Int) -> FrameHeader? {
         let parsed: FrameHeader?
-        do throws(ProtocolError) {
+        do throws(WebSocketProtocolError) {
             parsed = try headers.parse(bytes, from: &position)
         } catch {
             isOver = true

@@ -25,7 +25,7 @@ final class MessageStreaming {
     /// The message that is being given.
     var incoming: IncomingPieces?
     /// What is wrong behind the piece that was given last.
-    var failure: ProtocolError?
+    var failure: WebSocketProtocolError?
     /// The message that is being sent.
     var outgoing: OutgoingPieces?
     /// The messages and control frames that began, but for those that went the short way.
@@ -62,16 +62,19 @@ struct IncomingPieces: Sendable {
     ///
     /// Frames with payload need no bound of their number, as nothing is kept of them; those without cost the peer next to
     /// nothing, so they have that of whole messages.
-    mutating func beginFragment(length: UInt64, isCompressed: Bool) throws(ProtocolError) {
+    mutating func beginFragment(length: UInt64, isCompressed: Bool) throws(WebSocketProtocolError) {
         if length == 0 { emptyFrames += 1 }
         if emptyFrames > max(1, limits.fragments) {
-            throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) empty fragments.")
+            throw WebSocketProtocolError(
+                .tooManyFragments,
+                "A message has more than \(limits.fragments) empty fragments."
+            )
         }
         if !isCompressed && length > UInt64(allowed) { throw tooLarge }
     }
 
-    var tooLarge: ProtocolError {
-        ProtocolError(.messageTooLarge, "A message is longer than the \(limits.messageSize) allowed.")
+    var tooLarge: WebSocketProtocolError {
+        WebSocketProtocolError(.messageTooLarge, "A message is longer than the \(limits.messageSize) allowed.")
     }
 
     /// Checks the next bytes.
@@ -80,7 +83,7 @@ struct IncomingPieces: Sendable {
     ///   - bytes: what may be given; not beyond the limit.
     ///   - isLast: whether the message ends behind them.
     /// - Returns: how many may be given, and what is wrong behind them.
-    mutating func check(_ bytes: RawSpan, isLast: Bool) -> (count: Int, failure: ProtocolError?) {
+    mutating func check(_ bytes: RawSpan, isLast: Bool) -> (count: Int, failure: WebSocketProtocolError?) {
         guard kind == .text else { return (bytes.byteCount, nil) }
         let before = validator
         if validator.validate(bytes) {

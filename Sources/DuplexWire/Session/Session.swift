@@ -48,7 +48,7 @@ public final class Session {
         /// The peer's close frame; nothing that follows it is parsed.
         case peerClose
         /// A rule was broken; nothing that follows is parsed.
-        case violation(ProtocolError)
+        case violation(WebSocketProtocolError)
     }
 
     /// What the owner has to do when a deadline has passed.
@@ -58,9 +58,9 @@ public final class Session {
         /// A ping waits in the control output.
         case wrote
         /// The peer was silent too long: fail the connection with this error.
-        case keepaliveTimedOut(ProtocolError)
+        case keepaliveTimedOut(WebSocketProtocolError)
         /// The peer took too long over a message: fail the connection with this error.
-        case messageTimedOut(ProtocolError)
+        case messageTimedOut(WebSocketProtocolError)
         /// The closing handshake took too long: end the transport (RFC 6455 section 7.1.1).
         case closeTimedOut
     }
@@ -356,7 +356,7 @@ public final class Session {
     /// each message that goes the short way.
     @inline(never)
     private func nextPart(_ input: inout MutableRawSpan, _ position: inout Int, _ now: Instant) -> Event? {
-        do throws(ProtocolError) {
+        do throws(WebSocketProtocolError) {
             if let failure = streaming?.failure { throw failure }
             while arrival != .nothing {
                 if arrival != .payload {
@@ -378,14 +378,14 @@ public final class Session {
         return nil
     }
 
-    private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(ProtocolError) -> FrameHeader? {
+    private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(WebSocketProtocolError) -> FrameHeader? {
         let header = try headers.parse(input, from: &position)
         if headers.isMidHeader { arrival = .frame }
         return header
     }
 
     /// Checks what a header may say at this point (RFC 6455 sections 5.1 to 5.5).
-    private func check(_ header: FrameHeader) throws(ProtocolError) {
+    private func check(_ header: FrameHeader) throws(WebSocketProtocolError) {
         // Without an extension that gives them a meaning, all three must be 0.
         let hasWrongBits = header.reservedBits != 0 && !beginsCompressed(header)
         if hasWrongBits || header.opcode.isReserved || (header.maskingKey != nil) != (role == .server) {
@@ -398,25 +398,32 @@ public final class Session {
         }
     }
 
-    private func malformed(_ header: FrameHeader) -> ProtocolError {
+    private func malformed(_ header: FrameHeader) -> WebSocketProtocolError {
         if header.reservedBits != 0 && !beginsCompressed(header) { return wrongBits(header) }
-        if header.opcode.isReserved { return ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
+        if header.opcode.isReserved {
+            return WebSocketProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.")
+        }
         let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
-        return ProtocolError(.wrongMasking, message)
+        return WebSocketProtocolError(.wrongMasking, message)
     }
 
-    private func misplaced(_ header: FrameHeader) -> ProtocolError {
+    private func misplaced(_ header: FrameHeader) -> WebSocketProtocolError {
         let isContinuation = header.opcode == .continuation
-        return ProtocolError(
+        return WebSocketProtocolError(
             .wrongFragmentation,
             isContinuation ? "A continuation has no beginning." : "A message begins within another."
         )
     }
 
-    private func checkControl(_ header: FrameHeader) throws(ProtocolError) {
-        if !header.isFinal { throw ProtocolError(.malformedControl, "A \(header.opcode) frame is fragmented.") }
+    private func checkControl(_ header: FrameHeader) throws(WebSocketProtocolError) {
+        if !header.isFinal {
+            throw WebSocketProtocolError(.malformedControl, "A \(header.opcode) frame is fragmented.")
+        }
         if header.payloadLength > UInt64(FrameHeader.maximumControlPayload) {
-            throw ProtocolError(.malformedControl, "A \(header.opcode) frame has \(header.payloadLength) bytes.")
+            throw WebSocketProtocolError(
+                .malformedControl,
+                "A \(header.opcode) frame has \(header.payloadLength) bytes."
+            )
         }
     }
 
@@ -430,7 +437,7 @@ public final class Session {
         framesAllowed = count
     }
 
-    private func begin(_ header: FrameHeader, _ now: Instant) throws(ProtocolError) {
+    private func begin(_ header: FrameHeader, _ now: Instant) throws(WebSocketProtocolError) {
         framesAllowed &-= frameBound == .max ? 0 : 1
         if let streaming, header.opcode != .continuation { streaming.frames &+= 1 }
         if !header.opcode.isControl {
@@ -470,7 +477,7 @@ public final class Session {
         _ input: inout MutableRawSpan,
         _ position: inout Int,
         _ now: Instant
-    ) throws(ProtocolError) -> Event? {
+    ) throws(WebSocketProtocolError) -> Event? {
         if let streaming, streaming.incoming != nil, !frame.opcode.isControl {
             return try takePiece(&input, &position, streaming)
         }
@@ -499,12 +506,12 @@ public final class Session {
     }
 
     /// What a close frame must not say is a violation before its frame has come whole, as it is in a text.
-    private func checkClosePrefix() throws(ProtocolError) {
+    private func checkClosePrefix() throws(WebSocketProtocolError) {
         guard frame.opcode == .close, frame.remaining > 0, frame.control.count >= 2 else { return }
         try CloseFrame.check(prefix: frame.control)
     }
 
-    private func complete(_ now: Instant) throws(ProtocolError) -> Event? {
+    private func complete(_ now: Instant) throws(WebSocketProtocolError) -> Event? {
         if frame.opcode.isControl { controlFramesIn &+= 1 }
         switch frame.opcode {
         case .ping:
@@ -530,7 +537,7 @@ public final class Session {
         }
     }
 
-    private func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
+    private func peerClose(_ payload: [UInt8]) throws(WebSocketProtocolError) -> Event {
         report.received = try CloseFrame(payload: payload)
         // RFC 6455 section 5.5.1: nothing follows a close frame.
         ending.take(.hears)
@@ -626,7 +633,7 @@ public final class Session {
         _ input: inout MutableRawSpan,
         _ position: inout Int,
         _ streaming: MessageStreaming
-    ) throws(ProtocolError) -> Event? {
+    ) throws(WebSocketProtocolError) -> Event? {
         if let compression, compression.isInflating {
             return try inflatePiece(&input, &position, streaming, compression)
         }
@@ -667,10 +674,10 @@ public final class Session {
     private func give(
         _ bytes: RawSpan,
         _ isLast: Bool,
-        _ fault: ProtocolError?,
+        _ fault: WebSocketProtocolError?,
         _ streaming: MessageStreaming,
         _ payload: (Int) -> Payload
-    ) throws(ProtocolError) -> Event? {
+    ) throws(WebSocketProtocolError) -> Event? {
         guard var incoming = streaming.incoming else { return nil }
         let checked = incoming.check(bytes, isLast: isLast)
         streaming.failure = checked.failure ?? fault
@@ -702,7 +709,7 @@ public final class Session {
         _ position: inout Int,
         _ streaming: MessageStreaming,
         _ compression: MessageCompression
-    ) throws(ProtocolError) -> Event? {
+    ) throws(WebSocketProtocolError) -> Event? {
         var output: [UInt8] = []
         var step = InflateStep.more
         let allowed = streaming.incoming?.allowed ?? 0
@@ -711,7 +718,7 @@ public final class Session {
             step = inflateStep(&input, &position, &output, most, streaming, compression.inflater)
         }
         if step == .frameTaken || step == .messageTaken { endFrame() }
-        var fault = step == .corrupt ? ProtocolError.malformedCompression : nil
+        var fault = step == .corrupt ? WebSocketProtocolError.malformedCompression : nil
         if output.count > allowed {
             output.removeLast(output.count - allowed)
             fault = streaming.incoming?.tooLarge
@@ -921,7 +928,7 @@ public final class Session {
 
     /// Fails the connection: queues a close frame that says why, and throws away what arrives from here on (RFC 6455
     /// section 7.1.7).
-    public func fail(_ error: ProtocolError, now: Instant) {
+    public func fail(_ error: WebSocketProtocolError, now: Instant) {
         stopListening()
         if report.error == nil { report.error = error }
         sendClose(CloseFrame(code: error.closeCode, reason: error.message), initiator: .local, now)
@@ -1055,20 +1062,20 @@ public final class Session {
     }
 
     /// What is wrong with reserved bits that have no meaning where they are (RFC 6455 section 5.2, RFC 7692 section 6.1).
-    private func wrongBits(_ header: FrameHeader) -> ProtocolError {
+    private func wrongBits(_ header: FrameHeader) -> WebSocketProtocolError {
         if compression == nil || header.reservedBits != MessageCompression.reservedBit {
-            return ProtocolError(.reservedBits, "A reserved bit is set.")
+            return WebSocketProtocolError(.reservedBits, "A reserved bit is set.")
         }
         let place = header.opcode.isControl ? "A \(header.opcode) frame" : "A fragment behind the first"
-        return ProtocolError(.reservedBits, "\(place) says that it is compressed.")
+        return WebSocketProtocolError(.reservedBits, "\(place) says that it is compressed.")
     }
 
-    private func beginFragment(_ length: UInt64, of compression: MessageCompression) throws(ProtocolError) {
+    private func beginFragment(_ length: UInt64, of compression: MessageCompression) throws(WebSocketProtocolError) {
         try partial?.assembler.beginCompressedFragment(limits: limits)
         try compression.beginFragment(length: length, limits: limits)
     }
 
-    private func beginFragment(_ length: UInt64, of streaming: MessageStreaming) throws(ProtocolError) {
+    private func beginFragment(_ length: UInt64, of streaming: MessageStreaming) throws(WebSocketProtocolError) {
         let isInflating = compression?.isInflating == true
         try streaming.incoming?.beginFragment(length: length, isCompressed: isInflating)
         guard isInflating, let compression, let incoming = streaming.incoming else { return }
@@ -1076,7 +1083,7 @@ public final class Session {
     }
 
     /// Inflates the end, which the sender has left out (RFC 7692 section 7.2.2).
-    private func endInflating(_ compression: MessageCompression) throws(ProtocolError) {
+    private func endInflating(_ compression: MessageCompression) throws(WebSocketProtocolError) {
         try partial?.assembler.inflateEnd(with: compression.inflater, limits: limits)
         compression.endMessage(inflated: partial?.assembler.buffer.count ?? 0)
     }
@@ -1179,7 +1186,7 @@ public final class Session {
         if let messageDeadline, now >= messageDeadline {
             tap?.ended()
             stopListening()
-            return .messageTimedOut(ProtocolError(.messageTimeout, "A message took longer than it may."))
+            return .messageTimedOut(WebSocketProtocolError(.messageTimeout, "A message took longer than it may."))
         }
         switch liveness.deadlinePassed(now: now, lastHeard: lastHeard) {
         case .fine: return .none
@@ -1191,7 +1198,10 @@ public final class Session {
         case .silent(let duration):
             liveness.stop()
             return .keepaliveTimedOut(
-                ProtocolError(.keepaliveTimeout, "The peer has been silent for \(duration.rounded) after a ping.")
+                WebSocketProtocolError(
+                    .keepaliveTimeout,
+                    "The peer has been silent for \(duration.rounded) after a ping."
+                )
             )
         }
     }

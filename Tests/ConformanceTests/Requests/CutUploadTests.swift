@@ -117,7 +117,9 @@ import Testing
             #expect(try await bystander.get("/").text == "here")
         }
         Self.expectNoneKept(store, of: upload)
-        for error in store.state.withLock(\.failures) { #expect((error as? HTTPError)?.code == .truncated, "\(error)") }
+        for error in store.state.withLock(\.failures) {
+            #expect((error as? HTTPProtocolError)?.code == .truncated, "\(error)")
+        }
     }
 
     @Test("Cut at each byte by a reset, its handler sees that and nothing is kept", arguments: uploads)
@@ -167,7 +169,9 @@ import Testing
             #expect(try await client.get("/").text == "here")
         }
         Self.expectNoneKept(store, of: upload)
-        for error in store.state.withLock(\.failures) { #expect((error as? HTTPError)?.code == .timeout, "\(error)") }
+        for error in store.state.withLock(\.failures) {
+            #expect((error as? HTTPProtocolError)?.code == .timeout, "\(error)")
+        }
     }
 
     /// Each client whose head had come was told of by an error, and no other.

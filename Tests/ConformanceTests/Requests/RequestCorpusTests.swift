@@ -128,7 +128,7 @@ private struct SessionPlayer: ~Copyable {
             line += " " + RequestCase.summary(method: head.method.rawValue, target: head.target, body: body)
         }
         lines.append(line)
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             _ = try session.writeResponse(
                 ResponseStart(status),
                 body: [UInt8]().span.raw,

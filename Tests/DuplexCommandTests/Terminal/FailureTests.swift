@@ -56,7 +56,7 @@ struct FailureTests {
 
     @Test("A violation, whose text the message has already, isn't told twice")
     func violation() {
-        let cause = ProtocolError(.invalidUTF8, "A text isn't UTF-8.")
+        let cause = WebSocketProtocolError(.invalidUTF8, "A text isn't UTF-8.")
         #expect(
             Failure(WebSocketError(.protocolViolation, message: cause.message, cause: cause)).message == cause.message
         )

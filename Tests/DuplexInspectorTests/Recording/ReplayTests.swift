@@ -242,17 +242,17 @@ struct ResponseReadingTests {
         try open.finish()
         #expect(open.isDone && open.size == 3)
         var head = ResponseReading(answering: .get)
-        #expect(throws: HTTPError.self) { try head.finish() }
+        #expect(throws: HTTPProtocolError.self) { try head.finish() }
         var cut = ResponseReading(answering: .get)
         try cut.take(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc".utf8))
-        #expect(throws: HTTPError.self) { try cut.finish() }
+        #expect(throws: HTTPProtocolError.self) { try cut.finish() }
     }
 
     @Test("A body that is too long isn't read")
     func bound() {
         var reading = ResponseReading(answering: .get)
         let text = "HTTP/1.1 200 OK\r\nContent-Length: \(ReplayClient.bodyBound.bytes + 1)\r\n\r\n"
-        #expect(throws: HTTPError.self) { try reading.take(Array(text.utf8)) }
+        #expect(throws: HTTPProtocolError.self) { try reading.take(Array(text.utf8)) }
     }
 
     @Test("What answers HEAD has no body")

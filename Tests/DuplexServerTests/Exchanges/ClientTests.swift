@@ -127,7 +127,7 @@ import Testing
     private static let server = Result { try TLSIdentity.selfSigned(for: ["localhost"]) }
     private static let own = Result { try TLSIdentity.selfSigned(for: ["ada.test"]) }
 
-    private static func names(_ tls: TLSConnection?) -> String {
+    private static func names(_ tls: TLSInfo?) -> String {
         guard let tls else { return "in the clear" }
         return tls.peerCertificates.isEmpty ? "nobody" : tls.peerCertificates[0].names.joined(separator: " ")
     }

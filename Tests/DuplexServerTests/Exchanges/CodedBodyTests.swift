@@ -19,10 +19,10 @@ struct CodedBodyTests {
         let exact = try Self.outgoing(3)
         _ = try exact.coded([1, 2], flushes: true)
         _ = try exact.coded([3], flushes: true)
-        #expect(throws: HTTPError.self) { try exact.coded([4], flushes: true) }
+        #expect(throws: HTTPProtocolError.self) { try exact.coded([4], flushes: true) }
         let short = try Self.outgoing(3)
         _ = try short.coded([1, 2], flushes: true)
-        let error = #expect(throws: HTTPError.self) { try short.end() }
+        let error = #expect(throws: HTTPProtocolError.self) { try short.end() }
         #expect(error?.code == .wrongLength)
         #expect(try !Self.outgoing(nil).end().isEmpty)
     }

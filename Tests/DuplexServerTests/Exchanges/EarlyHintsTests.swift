@@ -32,7 +32,7 @@ struct EarlyHintsTests {
                 try await writer.write("begun ")
                 do {
                     try await request.sendEarlyHints(Self.link)
-                } catch let error as HTTPError {
+                } catch let error as HTTPProtocolError {
                     try await writer.write(error.code.rawValue)
                 }
             }

@@ -273,7 +273,7 @@ import Testing
             let reader = try await RawPeer.connect(to: address)
             try await reader.send("POST /read HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
             await reader.finishWriting()
-            #expect(await results.next() == "read HTTPError")
+            #expect(await results.next() == "read HTTPProtocolError")
             let writer = try await RawPeer.connect(to: address)
             try await writer.send("GET /write HTTP/1.1\r\nHost: a\r\n\r\n")
             _ = try await writer.readHead()

@@ -99,12 +99,12 @@ import Testing
 
     @Test("More than the announced length is an error of the writer's, and the connection is cut")
     func tooMuch() async throws {
-        let (errors, tell) = AsyncStream<HTTPError.Code?>.makeStream()
+        let (errors, tell) = AsyncStream<HTTPProtocolError.Code?>.makeStream()
         try await withServer { server in
             server.get("/") { _ in
                 Response(
                     body: .writer(length: 2) { writer in
-                        do { try await writer.write("abc") } catch { tell.yield((error as? HTTPError)?.code) }
+                        do { try await writer.write("abc") } catch { tell.yield((error as? HTTPProtocolError)?.code) }
                     }
                 )
             }

@@ -38,7 +38,7 @@ import Testing
     }
 }
 
-@Suite struct NameClashTests {
+@Suite struct NameConflictTests {
     @Test(
         "A number comes before the end of a name",
         arguments: [
@@ -56,8 +56,8 @@ import Testing
         #expect(name.utf8.count <= 255 && name.hasSuffix("é (12).jpeg"))
     }
 
-    @Test("What has the name stays, goes, or has a neighbour", arguments: NameClash.allCases)
-    func clashes(clash: NameClash) async throws {
+    @Test("What has the name stays, goes, or has a neighbour", arguments: NameConflict.allCases)
+    func clashes(clash: NameConflict) async throws {
         try await withTestFolder(["a.txt": "new", "b.txt": "old"]) { root in
             let folder = try SharedFolder(root)
             let (from, to) = (FolderPath("a.txt")!, FolderPath("b.txt")!)

@@ -99,7 +99,7 @@ import Testing
             #expect(try await folder.copy(tree, to: tree, clash: .number).path.text == "a (1)")
             #expect(try await folder.copy(file, to: file, clash: .number).path.text == "c (1).txt")
             #expect(Self.text(root + "a (1)/b") == "b" && Self.text(root + "c (1).txt") == "c")
-            for clash in [NameClash.refuse, .replace] {
+            for clash in [NameConflict.refuse, .replace] {
                 #expect(await Self.code { try await folder.copy(tree, to: tree, clash: clash) } == .sameplace)
             }
             #expect(await Self.code { try await folder.move(tree, to: tree, clash: .number) } == .sameplace)
@@ -229,9 +229,9 @@ import Testing
     @Test(
         "Whichever call of giving a file its place fails, an error leaves what was there",
         arguments: [nil, "old"],
-        [NameClash.refuse, .replace, .number]
+        [NameConflict.refuse, .replace, .number]
     )
-    func placing(before: String?, clash: NameClash) async throws {
+    func placing(before: String?, clash: NameConflict) async throws {
         if before != nil && clash == .refuse { return }
         try await withTestFolder { root in
             let store = try FolderStore(path: root)

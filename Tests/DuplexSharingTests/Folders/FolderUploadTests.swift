@@ -24,7 +24,7 @@ import Testing
         _ text: String,
         in folder: SharedFolder,
         as path: FolderPath = path,
-        _ clash: NameClash
+        _ clash: NameConflict
     ) async throws -> FolderChange {
         let upload = try await folder.upload(to: path, clash: clash, size: nil, by: .app)
         for piece in text.utf8.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false) {

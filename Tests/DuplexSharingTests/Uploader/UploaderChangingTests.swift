@@ -61,8 +61,8 @@ struct UploaderChangingTests {
         }
     }
 
-    @Test("Where names are taken, a move does nothing, replaces, or numbers", arguments: NameClash.allCases)
-    func clashes(clash: NameClash) async throws {
+    @Test("Where names are taken, a move does nothing, replaces, or numbers", arguments: NameConflict.allCases)
+    func clashes(clash: NameConflict) async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
             let body = "{'from':['b/d','a.txt'],'to':'f','clash':'\(clash.rawValue)'}"
             switch clash {

@@ -26,7 +26,7 @@ struct UploaderHandlerTests {
     @Test("What happens to names that are taken is one of three, and nothing unless it is said")
     func clashes() throws {
         #expect(try UploaderHandler.clash(nil) == .refuse)
-        for clash in NameClash.allCases { #expect(try UploaderHandler.clash(clash.rawValue) == clash) }
+        for clash in NameConflict.allCases { #expect(try UploaderHandler.clash(clash.rawValue) == clash) }
         let problem = #expect(throws: Problem.self) { try UploaderHandler.clash("Refuse") }
         #expect(problem?.status == .badRequest)
     }

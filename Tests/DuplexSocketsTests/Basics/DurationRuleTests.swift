@@ -143,17 +143,17 @@ struct DurationRuleTests {
             try await SocketListener.bind(.tcp(host: .loopback, port: 0), options: options).close()
         },
         Case("ChainedResolver") { _, time in
-            _ = try await ChainedResolver(FixedResolver(), timeout: time).resolve("a")
+            _ = try await ChainedResolver(StaticResolver(), timeout: time).resolve("a")
         },
-        Case("StubResolver") { _, time in
+        Case("DNSResolver") { _, time in
             var configuration = ResolverConfiguration()
             configuration.timeout = time
-            _ = try await StubResolver(configuration).resolve("localhost")
+            _ = try await DNSResolver(configuration).resolve("localhost")
         },
         Case("CachingResolver.refreshTimeout") { _, time in
             var options = CachingResolver.Options()
             options.refreshTimeout = time
-            _ = try await CachingResolver(FixedResolver(), options: options).resolve("a")
+            _ = try await CachingResolver(StaticResolver(), options: options).resolve("a")
         },
     ]
 
@@ -164,7 +164,7 @@ struct DurationRuleTests {
         Case("otherKindDelay") { _, time in
             var configuration = ResolverConfiguration()
             configuration.otherKindDelay = time
-            _ = try await StubResolver(configuration).resolve("localhost")
+            _ = try await DNSResolver(configuration).resolve("localhost")
         },
         Case("minimumTimeToLive") { try await cache($1) { $0.minimumTimeToLive = $1 } },
         Case("maximumTimeToLive") { try await cache($1) { $0.maximumTimeToLive = $1 } },
@@ -221,10 +221,10 @@ struct DurationRuleTests {
     private static func cache(_ time: Duration, _ set: (inout CachingResolver.Options, Duration) -> Void) async throws {
         var options = CachingResolver.Options()
         set(&options, time)
-        _ = try await CachingResolver(FixedResolver(), options: options).resolve("a")
+        _ = try await CachingResolver(StaticResolver(), options: options).resolve("a")
     }
 
-    private struct FixedResolver: Resolver {
+    private struct StaticResolver: Resolver {
         func resolve(_ host: String) async throws -> Resolution {
             Resolution([try SocketAddress("127.0.0.1", port: 0)])
         }

@@ -160,7 +160,7 @@ struct OpenSSLClientTests {
     func serverName() async throws {
         try await withFolder { folder in
             let root = try PEMFiles.authority(in: folder)
-            let identities = TLSIdentities([
+            let identities = ReloadableTLSIdentity([
                 try TestCertificates.server, try TestCertificates.issue(["second.test", "other.test"]),
                 try TestCertificates.issue(["*.wild.test"]),
             ])

@@ -61,7 +61,7 @@ enum OpenSSLPeer {
     }
 
     /// Has the server turn a line around.
-    static func talk(_ socket: Socket) async throws -> TLSConnection {
+    static func talk(_ socket: Socket) async throws -> TLSInfo {
         try await socket.write("secret\n")
         #expect(try await socket.readLine() == "terces")
         return try #require(await socket.tls)
@@ -72,7 +72,7 @@ enum OpenSSLPeer {
     /// What came of one connection.
     struct Visit {
         /// What was agreed upon, or why our side gave up.
-        var secured: Result<TLSConnection, any Error>
+        var secured: Result<TLSInfo, any Error>
         /// With what the client ended.
         var status: Int32
         /// What it printed.
@@ -109,7 +109,7 @@ enum OpenSSLPeer {
         let redirected = ["/bin/sh", "-c", "exec \"$@\" >\"$0\"", output] + command
         let visit = try await PeerProgram.withRunning(redirected, input: input) { client in
             let socket = try #require(await iterator.next())
-            var secured: Result<TLSConnection, any Error>
+            var secured: Result<TLSInfo, any Error>
             do {
                 try await socket.startTLS(options)
                 secured = .success(try #require(await socket.tls))

@@ -178,7 +178,7 @@ import Testing
     )
     func identityByName(name: String, index: Int) throws {
         let identities = try [["one.test"], ["two.test"], ["*.three.test"]].map { try TestCertificates.issue($0) }
-        let server = TLSServerOptions(TLSIdentities(identities))
+        let server = TLSServerOptions(ReloadableTLSIdentity(identities))
         let pair = try EnginePair(TestCertificates.clientOptions(), server, name: name)
         pair.run()
         #expect(pair.client.failure == nil)

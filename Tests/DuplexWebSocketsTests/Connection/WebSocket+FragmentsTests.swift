@@ -9,7 +9,7 @@ import Testing
 
 @testable import DuplexWebSockets
 
-@Suite struct FragmentedMessageTests {
+@Suite struct StreamedMessageTests {
     private static var streaming: WebSocketOptions {
         var options = WebSocketOptions()
         options.streamsMessages = true
@@ -17,13 +17,13 @@ import Testing
         return options
     }
 
-    private static func bytes(of message: FragmentedMessage) async throws -> [UInt8] {
+    private static func bytes(of message: StreamedMessage) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await piece in message { bytes += piece }
         return bytes
     }
 
-    private static func next(_ socket: WebSocket) async throws -> FragmentedMessage {
+    private static func next(_ socket: WebSocket) async throws -> StreamedMessage {
         var iterator = socket.fragments.makeAsyncIterator()
         guard let message = try await iterator.next() else { throw CancellationError() }
         return message

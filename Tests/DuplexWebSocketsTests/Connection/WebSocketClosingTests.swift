@@ -363,7 +363,7 @@ import Testing
     }
 }
 
-extension FragmentedMessage.AsyncIterator {
+extension StreamedMessage.AsyncIterator {
     /// What is left of the message.
     fileprivate func collected() async throws -> [UInt8] {
         var iterator = self

@@ -348,7 +348,7 @@ import Testing
                 await #expect {
                     try await socket.receive()
                 } throws: {
-                    (($0 as? WebSocketError)?.cause as? ProtocolError)?.code == .invalidUTF8
+                    (($0 as? WebSocketError)?.cause as? WebSocketProtocolError)?.code == .invalidUTF8
                 }
             }
             #expect(await socket.closeReport.error?.code == .invalidUTF8)

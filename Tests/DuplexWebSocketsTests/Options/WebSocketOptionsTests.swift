@@ -101,9 +101,9 @@ import Testing
         #expect(options.connecting.preference == .ipv6 && options.connecting.socketOptions == SocketOptions())
         options.connectTimeout = .seconds(3)
         options.tls.serverName = "a.example"
-        options.resolver = FixedResolver([:])
+        options.resolver = StaticResolver([:])
         #expect(options.connecting.timeout == .seconds(3) && options.connecting.tls.serverName == "a.example")
-        #expect(options.connecting.resolver is FixedResolver)
+        #expect(options.connecting.resolver is StaticResolver)
         options.connecting.timeout = .seconds(4)
         options.connecting.tls.serverName = "b.example"
         #expect(options.connectTimeout == .seconds(4) && options.tls.serverName == "b.example")
@@ -170,7 +170,7 @@ import Testing
         try await withListener { url, accept in
             let port = try WebSocketURL(url).port
             var options = WebSocketOptions()
-            options.resolver = try FixedResolver(literals: ["both.example": ["::1", "127.0.0.1"]])
+            options.resolver = try StaticResolver(literals: ["both.example": ["::1", "127.0.0.1"]])
             options.connecting.families = isServed ? .ipv4 : .ipv6
             let attempt = Task { [options] in
                 try await WebSocket.connect(to: "ws://both.example:\(port)/", options: options)

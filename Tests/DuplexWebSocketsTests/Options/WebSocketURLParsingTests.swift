@@ -32,7 +32,7 @@ struct WebSocketURLParsingTests {
             server.webSocket("/") { socket, request in try await socket.send(request.head.host) }
         } _: { address in
             var options = WebSocketOptions()
-            options.resolver = FixedResolver(["xn--bcher-kva.example": [address]])
+            options.resolver = StaticResolver(["xn--bcher-kva.example": [address]])
             let socket = try await WebSocket.connect(to: "ws://Bücher.example:\(address.port)/", options: options)
             #expect(try await socket.receive() == .text("xn--bcher-kva.example:\(address.port)"))
             await socket.close()

@@ -216,7 +216,7 @@ struct ProxySettingsTests {
             try await withIncoming { listener, accept in
                 let port = try WebSocketURL(listener).port
                 var options = ConnectOptions()
-                options.resolver = try FixedResolver(literals: ["target.test": ["192.0.2.7"]])
+                options.resolver = try StaticResolver(literals: ["target.test": ["192.0.2.7"]])
                 options.proxy = make(port)
                 let attempt = Task { [options] in
                     try await Socket.connect(to: .host("target.test", port: 80), options: options)

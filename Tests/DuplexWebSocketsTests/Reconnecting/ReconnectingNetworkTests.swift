@@ -344,11 +344,11 @@ struct ReconnectingNetworkTests {
         _ network: TestNetwork,
         _ monitor: NetworkMonitor
     ) throws -> CachingResolver {
-        let server = StubResolver(servers: [try SocketAddress(network.far(), port: 53)])
+        let server = DNSResolver(servers: [try SocketAddress(network.far(), port: 53)])
         var options = CachingResolver.Options()
         let cache: CachingResolver
         if loss == .hasSuccessor {
-            let successor = try FixedResolver(literals: ["far.test": [network.far()]])
+            let successor = try StaticResolver(literals: ["far.test": [network.far()]])
             cache = CachingResolver(ChainedResolver(server, successor), options: options)
         } else {
             options.staleTime = .seconds(3_600)

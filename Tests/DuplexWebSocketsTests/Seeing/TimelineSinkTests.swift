@@ -61,7 +61,7 @@ struct TimelineSinkTests {
         let (reports, log, factory) = (Reports(), RecordedLog(), TestMetrics())
         var options = WebSocketOptions()
         options.timelines = [reports.sink, .log(log.logger, level: .warning), .metrics(factory, prefix: "x")]
-        options.resolver = try FixedResolver(literals: ["other.test": ["127.0.0.1"]])
+        options.resolver = try StaticResolver(literals: ["other.test": ["127.0.0.1"]])
         await expect(.cannotConnect) {
             try await WebSocket.connect(to: "ws://me:secret@host.test/a?token=1", options: options)
         }
@@ -107,7 +107,7 @@ struct TimelineSinkTests {
         try await withServer { server in
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { address in
-            let inner = try FixedResolver(literals: ["host.test": ["127.0.0.1"]])
+            let inner = try StaticResolver(literals: ["host.test": ["127.0.0.1"]])
             var options = WebSocketOptions()
             let cache = CachingResolver(inner)
             options.resolver = cache

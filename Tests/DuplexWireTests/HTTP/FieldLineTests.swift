@@ -25,7 +25,7 @@ struct FieldLineTests {
     @Test(
         "A line that some would read in another way is refused",
         arguments: [
-            (" A: b", HTTPError.Code.obsoleteLineFolding), ("\tA: b", .obsoleteLineFolding),
+            (" A: b", HTTPProtocolError.Code.obsoleteLineFolding), ("\tA: b", .obsoleteLineFolding),
             ("A : b", .invalidFieldName),
             ("A\t: b", .invalidFieldName), (": b", .invalidFieldName), ("A b", .invalidFieldName),
             ("A", .invalidFieldName),
@@ -34,8 +34,8 @@ struct FieldLineTests {
             (":path: /", .invalidFieldName),
         ]
     )
-    func refusing(line: String, code: HTTPError.Code) {
-        let error = #expect(throws: HTTPError.self) { try FieldLine.field(Array(line.utf8).span) }
+    func refusing(line: String, code: HTTPProtocolError.Code) {
+        let error = #expect(throws: HTTPProtocolError.self) { try FieldLine.field(Array(line.utf8).span) }
         #expect(error?.code == code)
     }
 
@@ -44,7 +44,7 @@ struct FieldLineTests {
         var fields = HTTPFields()
         for line in ["A: b", "C:", " ", "\td ", "  e:f"] { try FieldLine.unfold(Array(line.utf8).span, into: &fields) }
         #expect(fields.map(\.value) == ["b", "d e:f"])
-        let error = #expect(throws: HTTPError.self) {
+        let error = #expect(throws: HTTPProtocolError.self) {
             var fields = HTTPFields()
             try FieldLine.unfold(Array(" a".utf8).span, into: &fields)
         }

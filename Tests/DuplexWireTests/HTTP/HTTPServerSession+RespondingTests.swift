@@ -81,7 +81,7 @@ import Testing
         #expect {
             try server.session.writePiece(Array("four".utf8).span.raw, into: &server.output)
         } throws: {
-            ($0 as? HTTPError)?.code == .wrongLength
+            ($0 as? HTTPProtocolError)?.code == .wrongLength
         }
         try server.session.writePiece(Array("ab".utf8).span.raw, into: &server.output)
         #expect(server.session.endResponse(now: .start, into: &server.output) == .cut)
@@ -130,7 +130,7 @@ import Testing
         try server.session.writeInterim(.earlyHints, [.server: "</a>", .contentLength: "1"], into: &server.output)
         #expect(server.text == "HTTP/1.1 103 Early Hints\r\nServer: </a>\r\n\r\n")
         server.answer("x")
-        #expect(throws: HTTPError.self) {
+        #expect(throws: HTTPProtocolError.self) {
             try server.session.writeInterim(.earlyHints, [:], into: &server.output)
         }
         let old = self.server("GET / HTTP/1.0\n\n")
@@ -141,16 +141,16 @@ import Testing
     @Test("A head that nobody asked for, a second one, and a piece without a head are errors")
     func order() throws {
         let idle = ScriptedServer()
-        #expect(throws: HTTPError.self) {
+        #expect(throws: HTTPProtocolError.self) {
             try idle.session.writeHead(ResponseStart(.ok), length: .bytes(0), into: &idle.output)
         }
-        #expect(throws: HTTPError.self) { _ = try idle.session.beginPiece(1, into: &idle.output) }
+        #expect(throws: HTTPProtocolError.self) { _ = try idle.session.beginPiece(1, into: &idle.output) }
         let server = server()
         try server.session.writeHead(ResponseStart(.ok), length: .unknown, into: &server.output)
-        #expect(throws: HTTPError.self) {
+        #expect(throws: HTTPProtocolError.self) {
             try server.session.writeHead(ResponseStart(.ok), length: .bytes(0), into: &server.output)
         }
-        #expect(throws: HTTPError.self) {
+        #expect(throws: HTTPProtocolError.self) {
             try server.session.switchProtocols(ResponseHead(status: .switchingProtocols), into: &server.output)
         }
     }

@@ -13,14 +13,14 @@ struct HeadParserTests {
     enum Counting: HeadGrammar {
         static var skipsEmptyLine: Bool { false }
         static var unfoldsFields: Bool { false }
-        static var malformedStartLine: HTTPError.Code { .malformedStatusLine }
+        static var malformedStartLine: HTTPProtocolError.Code { .malformedStatusLine }
 
-        static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code { .uriTooLong }
+        static func overlongStartLine(_ line: [UInt8]) -> HTTPProtocolError.Code { .uriTooLong }
 
-        static func startLine(_ line: Span<UInt8>) throws(HTTPError) -> Int { line.count }
+        static func startLine(_ line: Span<UInt8>) throws(HTTPProtocolError) -> Int { line.count }
 
-        static func head(_ start: Int, _ fields: HTTPFields) throws(HTTPError) -> Int {
-            if fields.count > 2 { throw HTTPError(.timeout, "three fields") }
+        static func head(_ start: Int, _ fields: HTTPFields) throws(HTTPProtocolError) -> Int {
+            if fields.count > 2 { throw HTTPProtocolError(.timeout, "three fields") }
             return start * 100 + fields.count
         }
     }
@@ -53,9 +53,9 @@ struct HeadParserTests {
         )
     }
 
-    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<Int, HTTPError> {
+    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<Int, HTTPProtocolError> {
         var parser = HeadParser<Counting>(limits: limits)
-        return feed(pieces) { (piece, position) throws(HTTPError) in try parser.parse(piece, from: &position) }
+        return feed(pieces) { (piece, position) throws(HTTPProtocolError) in try parser.parse(piece, from: &position) }
     }
 }
 
@@ -100,7 +100,7 @@ struct RequestHeadParserTests {
         "A head that can be read in two ways is refused with its status, at the same byte in every split",
         arguments: [
             // The request line (RFC 9112 section 3).
-            ("GET /\n", HTTPError.Code.malformedRequestLine, 400), ("GET\n", .malformedRequestLine, 400),
+            ("GET /\n", HTTPProtocolError.Code.malformedRequestLine, 400), ("GET\n", .malformedRequestLine, 400),
             ("GET  / HTTP/1.1\n", .malformedRequestLine, 400), ("GET /  HTTP/1.1\n", .malformedRequestLine, 400),
             (" GET / HTTP/1.1\n", .malformedRequestLine, 400), ("GET / HTTP/1.1 \n", .malformedRequestLine, 400),
             ("GET / a HTTP/1.1\n", .malformedRequestLine, 400), ("GET\t/ HTTP/1.1\n", .malformedRequestLine, 400),
@@ -129,7 +129,7 @@ struct RequestHeadParserTests {
             ("GET / HTTP/1.1\nHost: a\nTransfer-Encoding: gzip, chunked\n\n", .unsupportedTransferCoding, 501),
         ]
     )
-    func refusing(text: String, code: HTTPError.Code, status: Int) {
+    func refusing(text: String, code: HTTPProtocolError.Code, status: Int) {
         let fed = expectSameInEverySplit(wire(text)) { parse($0) }
         #expect(fed.outputs.isEmpty)
         #expect(fed.failure?.code == code)
@@ -209,9 +209,9 @@ struct RequestHeadParserTests {
         var position = 0
         let bad = wire("GET /\n")
         let good = wire("GET / HTTP/1.1\nHost: a\n\n")
-        let first = #expect(throws: HTTPError.self) { try parser.parse(bad.span, from: &position) }
+        let first = #expect(throws: HTTPProtocolError.self) { try parser.parse(bad.span, from: &position) }
         position = 0
-        let second = #expect(throws: HTTPError.self) { try parser.parse(good.span, from: &position) }
+        let second = #expect(throws: HTTPProtocolError.self) { try parser.parse(good.span, from: &position) }
         #expect(first == second)
         #expect(position == 0)
     }
@@ -266,9 +266,9 @@ struct RequestHeadParserTests {
         return limits
     }
 
-    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<RequestHead, HTTPError> {
+    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<RequestHead, HTTPProtocolError> {
         var parser = RequestHeadParser(limits: limits)
-        return feed(pieces) { (piece, position) throws(HTTPError) in try parser.parse(piece, from: &position) }
+        return feed(pieces) { (piece, position) throws(HTTPProtocolError) in try parser.parse(piece, from: &position) }
     }
 }
 
@@ -298,7 +298,7 @@ struct ResponseHeadParserTests {
     @Test(
         "What isn't a response is refused at the same byte in every split",
         arguments: [
-            ("\n", HTTPError.Code.malformedStatusLine), ("HTTP/1.1\n", .malformedStatusLine),
+            ("\n", HTTPProtocolError.Code.malformedStatusLine), ("HTTP/1.1\n", .malformedStatusLine),
             ("HTTP/1.1 20\n", .malformedStatusLine),
             ("HTTP/1.1 2000 OK\n", .malformedStatusLine), ("HTTP/1.1 099 x\n", .malformedStatusLine),
             ("HTTP/1.1 600 x\n", .malformedStatusLine), ("HTTP/1.1  200 x\n", .malformedStatusLine),
@@ -309,7 +309,7 @@ struct ResponseHeadParserTests {
             ("HTTP/1.1 200 OK\na: \u{0}\n", .invalidFieldValue), ("HTTP/1.1 200 OK\na: b\rc\n", .bareLineBreak),
         ]
     )
-    func refusing(text: String, code: HTTPError.Code) {
+    func refusing(text: String, code: HTTPProtocolError.Code) {
         let fed = expectSameInEverySplit(wire(text)) { parse($0) }
         #expect(fed.failure?.code == code)
         #expect(fed.outputs.isEmpty)
@@ -357,8 +357,8 @@ struct ResponseHeadParserTests {
         #expect(parser.isMidHead)
     }
 
-    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<ResponseHead, HTTPError> {
+    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<ResponseHead, HTTPProtocolError> {
         var parser = ResponseHeadParser(limits: limits)
-        return feed(pieces) { (piece, position) throws(HTTPError) in try parser.parse(piece, from: &position) }
+        return feed(pieces) { (piece, position) throws(HTTPProtocolError) in try parser.parse(piece, from: &position) }
     }
 }

@@ -75,7 +75,9 @@ struct HeadWriterTests {
     func names() {
         #expect(HTTPField.Name("A\r\nB") == nil)
         #expect(HTTPRequest.Method("GET\r\n") == nil)
-        #expect(throws: HTTPError.self) { try RequestHead(method: .get, target: "/\r\nA: b", fields: host("a")) }
+        #expect(throws: HTTPProtocolError.self) {
+            try RequestHead(method: .get, target: "/\r\nA: b", fields: host("a"))
+        }
     }
 
     @Test("A reason beyond Latin-1 is written in one byte for each character")

@@ -15,10 +15,12 @@ struct RequestHeadTests {
     func badHost(hosts: [String]) {
         var fields = HTTPFields()
         for value in hosts { fields.append(contentsOf: host(value)) }
-        let error = #expect(throws: HTTPError.self) { try RequestHead(method: .get, target: "/", fields: fields) }
+        let error = #expect(throws: HTTPProtocolError.self) {
+            try RequestHead(method: .get, target: "/", fields: fields)
+        }
         #expect(error?.code == .badHost)
         // A target with a host of its own doesn't make up for it (RFC 9112 section 3.2).
-        #expect(throws: HTTPError.self) { try RequestHead(method: .get, target: "http://a/", fields: fields) }
+        #expect(throws: HTTPProtocolError.self) { try RequestHead(method: .get, target: "http://a/", fields: fields) }
     }
 
     @Test("An HTTP/1.0 request needs no Host")
@@ -75,7 +77,9 @@ struct RequestHeadTests {
     func unknownExpectation(expect: String) {
         var fields = host("a")
         fields[.expect] = expect
-        let error = #expect(throws: HTTPError.self) { try RequestHead(method: .post, target: "/", fields: fields) }
+        let error = #expect(throws: HTTPProtocolError.self) {
+            try RequestHead(method: .post, target: "/", fields: fields)
+        }
         #expect(error?.status.code == 417)
     }
 
@@ -175,7 +179,7 @@ struct RequestTargetTests {
         ]
     )
     func refusing(method: HTTPRequest.Method, target: String) {
-        let error = #expect(throws: HTTPError.self) {
+        let error = #expect(throws: HTTPProtocolError.self) {
             try RequestHead(method: method, target: target, fields: host("example.com"))
         }
         #expect(error?.code == .badTarget)

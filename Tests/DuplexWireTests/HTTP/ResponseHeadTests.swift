@@ -18,7 +18,7 @@ struct ResponseHeadTests {
     @Test("The framing is refused where the fields contradict each other")
     func framing() {
         let head = ResponseHead(status: .ok, fields: [.contentLength: "1", .transferEncoding: "chunked"])
-        let error = #expect(throws: HTTPError.self) { try head.framing(answering: .get) }
+        let error = #expect(throws: HTTPProtocolError.self) { try head.framing(answering: .get) }
         #expect(error?.code == .conflictingContentLength)
     }
 }

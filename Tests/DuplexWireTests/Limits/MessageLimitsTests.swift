@@ -68,7 +68,7 @@ struct MessagePaceTests {
 
     private static func deadline(_ seconds: Int) -> Seen { SessionTimeTests.deadline(seconds) }
 
-    private static let late = ProtocolError(.messageTimeout, "A message took longer than it may.")
+    private static let late = WebSocketProtocolError(.messageTimeout, "A message took longer than it may.")
 
     @Test("A message that isn't finished in its time fails with 1008; nothing behind it is taken", arguments: bothRoles)
     func unfinished(role: Session.Role) {
@@ -156,7 +156,7 @@ struct MessagePaceTests {
         conversation.receive(PeerFrame.text("ab").unfinished)
         conversation.perform(.lookAtDeadline, .wait(.seconds(9)), .excuseMessage(.seconds(8)), .lookAtDeadline)
         conversation.perform(.wait(.seconds(8)), .passDeadline, .wait(.seconds(1)), .passDeadline)
-        let late = ProtocolError(.messageTimeout, "A message took longer than it may.")
+        let late = WebSocketProtocolError(.messageTimeout, "A message took longer than it may.")
         conversation.expect(
             Self.deadline(10),
             Self.deadline(18),

@@ -11,7 +11,7 @@ struct CloseReportTests {
         sent: CloseFrame? = nil,
         received: CloseFrame? = nil,
         by initiator: CloseReport.Side? = nil,
-        error: ProtocolError? = nil,
+        error: WebSocketProtocolError? = nil,
         wasReset: Bool = false
     ) -> CloseReport {
         var report = CloseReport()

@@ -114,7 +114,7 @@ struct MaskingKeysTests {
 struct FrameHeaderParserTests {
     struct Outcome: Equatable, Sendable {
         var headers: [FrameHeader] = []
-        var error: ProtocolError?
+        var error: WebSocketProtocolError?
         var isMidHeader = false
     }
 
@@ -130,7 +130,7 @@ struct FrameHeaderParserTests {
         var parser = FrameHeaderParser()
         for piece in pieces {
             var position = 0
-            do throws(ProtocolError) {
+            do throws(WebSocketProtocolError) {
                 while let header = try parser.parse(piece.span.raw, from: &position) { outcome.headers.append(header) }
             } catch {
                 outcome.error = error

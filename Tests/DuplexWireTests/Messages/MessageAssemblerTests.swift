@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Assembling messages")
 struct MessageAssemblerTests {
-    static func refusal(_ body: () throws -> Void) -> ProtocolError.Code? {
+    static func refusal(_ body: () throws -> Void) -> WebSocketProtocolError.Code? {
         do {
             try body()
             return nil
         } catch {
-            return (error as? ProtocolError)?.code
+            return (error as? WebSocketProtocolError)?.code
         }
     }
 

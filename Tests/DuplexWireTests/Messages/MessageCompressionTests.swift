@@ -28,7 +28,7 @@ struct MessageCompressionTests {
         // The most that the lengths of two frames come to; a limit refuses each of them.
         let length = UInt64(Int64.max / 2)
         compression.beginMessage(isCompressed: true)
-        #expect(throws: ProtocolError.self) {
+        #expect(throws: WebSocketProtocolError.self) {
             try compression.beginFragment(length: length, limits: AssemblyLimits(.local))
         }
         for _ in 0..<2 { try compression.beginFragment(length: length, limits: AssemblyLimits(.unlimited)) }

@@ -32,7 +32,7 @@ import Testing
         let second = pieces.give(5)
         #expect(first && !second)
         #expect(pieces.allowed == 1)
-        #expect(throws: ProtocolError.self) { try pieces.beginFragment(length: 2, isCompressed: false) }
+        #expect(throws: WebSocketProtocolError.self) { try pieces.beginFragment(length: 2, isCompressed: false) }
         #expect(throws: Never.self) { try pieces.beginFragment(length: 1, isCompressed: false) }
     }
 

@@ -267,7 +267,7 @@ struct SessionControlFrameTests {
     @Test("Nothing needs to come behind a wrong code, nor behind a byte that no reason has", arguments: bothRoles)
     func nothingBehind(role: Session.Role) {
         for (payload, code) in [([0x03, 0xED], .malformedClose), ([0x03, 0xE8, 0xFF], .invalidUTF8)]
-            as [([UInt8], ProtocolError.Code)]
+            as [([UInt8], WebSocketProtocolError.Code)]
         {
             var conversation = Conversation(role)
             conversation.receive(PeerFrame(opcode: .close, payload: payload).announcing(100))

@@ -105,7 +105,7 @@ struct SessionShortWayTests {
                 let events = events(fine + bytes + fine, sizes: sizes)
                 #expect(events.count == 2)
                 #expect(events.first == "text [65]")
-                #expect(events.last?.hasPrefix("ProtocolError.\(code) ") == true, "\(events)")
+                #expect(events.last?.hasPrefix("WebSocketProtocolError.\(code) ") == true, "\(events)")
             }
         }
     }

@@ -112,7 +112,7 @@ struct SessionTests {
     func closingTwice(role: Session.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.goingAway, ""), .close(.internalError, ""), .ping, .send("x"))
-        conversation.perform(.fail(ProtocolError(.keepaliveTimeout, "late")))
+        conversation.perform(.fail(WebSocketProtocolError(.keepaliveTimeout, "late")))
         conversation.expect(.sent(.close(1_001)))
     }
 
@@ -174,7 +174,7 @@ struct SessionTests {
     func firstFailure() {
         var conversation = Conversation(.server)
         conversation.receive(.text([0xFF]))
-        conversation.perform(.failAsSeen, .fail(ProtocolError(.keepaliveTimeout, "late")))
+        conversation.perform(.failAsSeen, .fail(WebSocketProtocolError(.keepaliveTimeout, "late")))
         let transcript = conversation.expect(.violation(.invalidUTF8), .sent(.close(1_007, "A text isn't UTF-8.")))
         #expect(transcript.report.error == .invalidUTF8)
     }

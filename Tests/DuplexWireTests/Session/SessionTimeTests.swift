@@ -18,7 +18,7 @@ struct SessionTimeTests {
         let duration = Duration.seconds(seconds)
         return .timeout(
             .keepaliveTimedOut(
-                ProtocolError(.keepaliveTimeout, "The peer has been silent for \(duration) after a ping.")
+                WebSocketProtocolError(.keepaliveTimeout, "The peer has been silent for \(duration) after a ping.")
             )
         )
     }

@@ -18,7 +18,7 @@ enum Seen: Equatable, Sendable {
     case pong(UInt64, Duration)
     case unaskedPong([UInt8])
     case peerClose
-    case violation(ProtocolError)
+    case violation(WebSocketProtocolError)
     /// A frame went out.
     case sent(PeerFrame)
     /// What went out isn't a row of frames that this role may send, or needed more room than was said.
@@ -46,7 +46,7 @@ struct Conversation: Sendable {
         case reset
         case close(CloseCode, String)
         case answerClose
-        case fail(ProtocolError)
+        case fail(WebSocketProtocolError)
         /// Fails the connection with the violation that was seen last.
         case failAsSeen
         case wait(Duration)
@@ -120,7 +120,7 @@ struct Conversation: Sendable {
     /// that nothing behind it is parsed, that messages can still be sent, and that failing the connection says why.
     func expectFailing(
         _ closeCode: CloseCode,
-        _ code: ProtocolError.Code,
+        _ code: WebSocketProtocolError.Code,
         after seen: Seen...,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -134,7 +134,7 @@ struct Conversation: Sendable {
         #expect(error?.closeCode == closeCode, sourceLocation: sourceLocation)
         #expect(
             transcript.seen == seen + [
-                .violation(error ?? ProtocolError(code, "")), .sent(.text("still here")),
+                .violation(error ?? WebSocketProtocolError(code, "")), .sent(.text("still here")),
                 .sent(.close(closeCode.rawValue, message)),
             ],
             sourceLocation: sourceLocation

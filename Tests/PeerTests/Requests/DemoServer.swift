@@ -44,7 +44,7 @@ enum DemoServer {
     private static func addBodies(_ server: inout WebServer) {
         server.post("/json") { request in
             guard request.contentType?.matches("application/json") == true else {
-                throw HTTPError(.unsupportedMediaType, "no JSON")
+                throw HTTPProtocolError(.unsupportedMediaType, "no JSON")
             }
             return Response(type: "application/json", body: try await request.body.collect())
         }

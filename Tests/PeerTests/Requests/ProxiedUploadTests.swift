@@ -28,7 +28,7 @@ import Testing
                     count += piece.count
                     tell.yield("\(count)")
                 }
-            } catch let error as HTTPError {
+            } catch let error as HTTPProtocolError {
                 tell.yield("\(error.code)")
                 throw error
             } catch {

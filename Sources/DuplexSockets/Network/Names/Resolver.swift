@@ -54,7 +54,7 @@ public struct Resolution: Sendable, Hashable {
 ///
 /// For what a hosts file is for, and for tests. In a ``ChainedResolver`` it goes first, with others after it for the
 /// names that aren't in the list.
-public struct FixedResolver: Resolver {
+public struct StaticResolver: Resolver {
     private let resolutions: [String: Resolution]
 
     /// Makes a resolver of addresses.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Which name servers a ``StubResolver`` asks, and how.
+/// Which name servers a ``DNSResolver`` asks, and how.
 public struct ResolverConfiguration: Sendable, Hashable {
     /// The kinds of address that are asked for, and which of them come first.
     public struct AddressOrder: Sendable, Hashable {

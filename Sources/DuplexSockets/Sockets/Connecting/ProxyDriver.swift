@@ -97,7 +97,7 @@ actor ProxyDriver: EndsOnce {
     private func secure(_ security: Security) async throws {
         let box = channel.value
         let (stages, address) = (stages, address)
-        let result = try await waitOnLoop { (waiter: Waiter<Result<TLSConnection, SocketError>>) in
+        let result = try await waitOnLoop { (waiter: Waiter<Result<TLSInfo, SocketError>>) in
             guard box.isOpen else { return waiter.resume(returning: .failure(Self.cancelled)) }
             do throws(SocketError) {
                 try box.prepareTLS(

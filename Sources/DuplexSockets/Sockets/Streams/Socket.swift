@@ -282,7 +282,7 @@ public actor Socket {
     // MARK: TLS
 
     /// What TLS has agreed on; `nil` while the connection isn't secured.
-    public var tls: TLSConnection? { channel.value.tlsConnection }
+    public var tls: TLSInfo? { channel.value.tlsConnection }
 
     /// Secures the connection as its client: what was written before goes out in the clear, what is written from now on
     /// goes out secured, or not at all.
@@ -367,7 +367,7 @@ public actor Socket {
         return true
     }
 
-    private nonisolated func handshakeEnded(_ result: Result<TLSConnection, SocketError>) {
+    private nonisolated func handshakeEnded(_ result: Result<TLSInfo, SocketError>) {
         onLoop(loop, result) { socket, result in
             switch result {
             case .success: socket.serveReaders()

@@ -164,7 +164,7 @@ public struct HTTPTunnel: Sendable {
         from position: inout Int
     ) throws(ProxyError) -> ResponseHead? {
         let start = position
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             let head = try parser.parse(input, from: &position)
             for index in start..<position { note(input[index]) }
             return head

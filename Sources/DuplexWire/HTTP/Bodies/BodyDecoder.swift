@@ -15,7 +15,7 @@ public struct BodyDecoder: Sendable {
         /// The end has been reached and not been returned.
         case ending(trailers: HTTPFields)
         case complete
-        case failed(HTTPError)
+        case failed(HTTPProtocolError)
     }
 
     private var state: State
@@ -28,13 +28,13 @@ public struct BodyDecoder: Sendable {
     ///   - limits: Of these, `bodySize` bounds the body, and `headSize` and `headFields` what frames its chunks.
     ///   - isResponse: Whether it is the body of a response: folded trailers are then unfolded, and refused otherwise
     ///     (RFC 9112 section 5.2). Default: false.
-    /// - Throws: ``HTTPError`` with the status 413 if the body is announced to be longer than the limit. Nothing has
+    /// - Throws: ``HTTPProtocolError`` with the status 413 if the body is announced to be longer than the limit. Nothing has
     ///   been read then, so a server needn't answer `100 Continue`.
     public init(
         _ framing: BodyFraming,
         limits: HTTPLimits = .internet,
         isResponse: Bool = false
-    ) throws(HTTPError) {
+    ) throws(HTTPProtocolError) {
         bound = limits.bodySize.bytes
         switch framing {
         case .none, .length(0): state = .ending(trailers: [:])
@@ -72,10 +72,10 @@ public struct BodyDecoder: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: Bytes of the body by their place in the input, or its end, or nil: when the input has no more of the
     ///   body, and when the end has been returned. All bytes together are never more than the limit.
-    /// - Throws: ``HTTPError`` if the chunks are malformed (400), or the body (413) or its trailers (431) are longer
+    /// - Throws: ``HTTPProtocolError`` if the chunks are malformed (400), or the body (413) or its trailers (431) are longer
     ///   than the limit.
-    public mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> BodyPiece? {
-        do throws(HTTPError) {
+    public mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPProtocolError) -> BodyPiece? {
+        do throws(HTTPProtocolError) {
             return try advance(input, from: &position)
         } catch {
             state = .failed(error)
@@ -92,12 +92,12 @@ public struct BodyDecoder: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     ///   - body: What the body's bytes are appended to; never more of them than the limit.
     /// - Returns: Whether the body is complete.
-    /// - Throws: ``HTTPError`` if the chunks are malformed (400) or the body is longer than the limit (413).
+    /// - Throws: ``HTTPProtocolError`` if the chunks are malformed (400) or the body is longer than the limit (413).
     public mutating func decode(
         _ input: Span<UInt8>,
         from position: inout Int,
         into body: inout [UInt8]
-    ) throws(HTTPError) -> Bool {
+    ) throws(HTTPProtocolError) -> Bool {
         while let piece = try next(input, from: &position) {
             if case .data(let range) = piece { Grammar.append(input.extracting(range), to: &body) }
         }
@@ -106,19 +106,22 @@ public struct BodyDecoder: Sendable {
 
     /// Takes note that the stream has ended.
     ///
-    /// - Throws: ``HTTPError`` unless the body is complete or lasts until the connection closes.
-    public mutating func finish() throws(HTTPError) {
+    /// - Throws: ``HTTPProtocolError`` unless the body is complete or lasts until the connection closes.
+    public mutating func finish() throws(HTTPProtocolError) {
         switch state {
         case .ending, .complete: break
         case .untilClose: state = .ending(trailers: [:])
         case .failed(let error): throw error
         case .counting(let rest):
-            throw HTTPError(.truncated, "the stream ended \(rest) bytes before the body did")
-        case .chunked: throw HTTPError(.truncated, "the stream ended before the last chunk")
+            throw HTTPProtocolError(.truncated, "the stream ended \(rest) bytes before the body did")
+        case .chunked: throw HTTPProtocolError(.truncated, "the stream ended before the last chunk")
         }
     }
 
-    private mutating func advance(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> BodyPiece? {
+    private mutating func advance(
+        _ input: Span<UInt8>,
+        from position: inout Int
+    ) throws(HTTPProtocolError) -> BodyPiece? {
         switch state {
         case .complete:
             return nil
@@ -151,7 +154,7 @@ public struct BodyDecoder: Sendable {
         _ input: Span<UInt8>,
         from position: inout Int,
         room: Int
-    ) throws(HTTPError) -> BodyPiece? {
+    ) throws(HTTPProtocolError) -> BodyPiece? {
         if position == input.count { return nil }
         if room == 0 { throw .bodyTooLarge(bound) }
         let range = input.range(upTo: room, from: &position)
@@ -160,10 +163,10 @@ public struct BodyDecoder: Sendable {
     }
 }
 
-extension HTTPError {
+extension HTTPProtocolError {
     /// A body that has, or announces, more bytes than that.
-    static func bodyTooLarge(_ bound: Int) -> HTTPError {
-        HTTPError(.bodyTooLarge, "the body is longer than \(bound) bytes")
+    static func bodyTooLarge(_ bound: Int) -> HTTPProtocolError {
+        HTTPProtocolError(.bodyTooLarge, "the body is longer than \(bound) bytes")
     }
 }
 

@@ -18,7 +18,7 @@ public enum BodyFraming: Sendable, Hashable {
     ///
     /// - Throws: What makes the length doubtful. Two recipients that read it differently can be made to see two
     ///   different requests, so nothing is mended here (RFC 9112 section 11.2).
-    init(requestFields fields: HTTPFields, version: HTTPVersion) throws(HTTPError) {
+    init(requestFields fields: HTTPFields, version: HTTPVersion) throws(HTTPProtocolError) {
         if fields.contains(.transferEncoding) {
             try Self.checkChunked(fields, version: version)
             self = .chunked
@@ -35,7 +35,7 @@ public enum BodyFraming: Sendable, Hashable {
         status: HTTPResponse.Status,
         version: HTTPVersion,
         answering method: HTTPRequest.Method
-    ) throws(HTTPError) {
+    ) throws(HTTPProtocolError) {
         let isBodiless = status.kind == .informational || status == .noContent || status == .notModified
         if isBodiless || method == .head || (method == .connect && status.kind == .successful) {
             self = .none
@@ -49,14 +49,14 @@ public enum BodyFraming: Sendable, Hashable {
         }
     }
 
-    private static func checkChunked(_ fields: HTTPFields, version: HTTPVersion) throws(HTTPError) {
+    private static func checkChunked(_ fields: HTTPFields, version: HTTPVersion) throws(HTTPProtocolError) {
         // RFC 9112 section 6.1: whoever sends both may be smuggling, and HTTP/1.0 has no transfer codings.
         if fields.contains(.contentLength) {
-            throw HTTPError(.conflictingContentLength, "both Content-Length and Transfer-Encoding are given")
+            throw HTTPProtocolError(.conflictingContentLength, "both Content-Length and Transfer-Encoding are given")
         }
         let values = fields[values: .transferEncoding]
         if version < .http11 {
-            throw HTTPError(
+            throw HTTPProtocolError(
                 .unsupportedTransferCoding,
                 "Transfer-Encoding in an \(version) message",
                 status: .badRequest
@@ -68,7 +68,7 @@ public enum BodyFraming: Sendable, Hashable {
         throw unsupported(values.joined(separator: ","))
     }
 
-    private static func unsupported(_ value: String) -> HTTPError {
+    private static func unsupported(_ value: String) -> HTTPProtocolError {
         let codings = Grammar.list(value)
         // RFC 9112 section 6.3: a request in which chunked isn't last, comes twice, or is spelled as no sender would,
         // has no length that can be relied on, and must be answered with 400. Under chunks, a coding that isn't known
@@ -76,21 +76,21 @@ public enum BodyFraming: Sendable, Hashable {
         let chunks = codings.count { Grammar.matches($0, "chunked") }
         let isLast = codings.last.map { Grammar.matches($0, "chunked") } ?? false
         let isUnknown = chunks == 1 && isLast && codings.count > 1
-        return HTTPError(
+        return HTTPProtocolError(
             .unsupportedTransferCoding,
             "Transfer-Encoding is \(Quotation.of(value)); only a single chunked is understood",
             status: isUnknown ? .notImplemented : .badRequest
         )
     }
 
-    private static func contentLength(_ fields: HTTPFields) throws(HTTPError) -> Int? {
+    private static func contentLength(_ fields: HTTPFields) throws(HTTPProtocolError) -> Int? {
         guard fields.contains(.contentLength) else { return nil }
         let values = fields[values: .contentLength]
         guard values.count == 1 else {
-            throw HTTPError(.conflictingContentLength, "Content-Length is given \(values.count) times")
+            throw HTTPProtocolError(.conflictingContentLength, "Content-Length is given \(values.count) times")
         }
         guard let length = Grammar.decimal(values[0].utf8) else {
-            throw HTTPError(
+            throw HTTPProtocolError(
                 .conflictingContentLength,
                 "Content-Length is \(Quotation.of(values[0])), not a number of bytes"
             )

@@ -35,14 +35,17 @@ public enum Charset: String, Sendable, Hashable, CaseIterable {
     /// The charset that a media type names; UTF-8 where it names none.
     ///
     /// - Parameter type: the type of a body; nil where that isn't said.
-    /// - Throws: ``HTTPError`` with 415 for a charset that isn't known.
-    public init(of type: MediaType?) throws(HTTPError) {
+    /// - Throws: ``HTTPProtocolError`` with 415 for a charset that isn't known.
+    public init(of type: MediaType?) throws(HTTPProtocolError) {
         guard let name = type?.charset else {
             self = .utf8
             return
         }
         guard let charset = Charset(name: name) else {
-            throw HTTPError(.unsupportedMediaType, "text in the charset \(Quotation.of(name)) isn't taken; UTF-8 is")
+            throw HTTPProtocolError(
+                .unsupportedMediaType,
+                "text in the charset \(Quotation.of(name)) isn't taken; UTF-8 is"
+            )
         }
         self = charset
     }
@@ -51,10 +54,10 @@ public enum Charset: String, Sendable, Hashable, CaseIterable {
     ///
     /// - Parameter bytes: the whole text.
     /// - Returns: the text.
-    /// - Throws: ``HTTPError`` with 400 for bytes that stand for none.
-    public func decode(_ bytes: [UInt8]) throws(HTTPError) -> String {
+    /// - Throws: ``HTTPProtocolError`` with 400 for bytes that stand for none.
+    public func decode(_ bytes: [UInt8]) throws(HTTPProtocolError) -> String {
         guard let text = text(bytes) else {
-            throw HTTPError(.malformedBody, "the text isn't in \(rawValue), as it is said to be")
+            throw HTTPProtocolError(.malformedBody, "the text isn't in \(rawValue), as it is said to be")
         }
         return text
     }

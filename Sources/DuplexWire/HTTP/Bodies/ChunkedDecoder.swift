@@ -34,7 +34,7 @@ struct ChunkedDecoder: Sendable {
     }
 
     /// Takes input up to the end of the next piece, and returns the piece, or nil if the input has no more of the body.
-    mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> BodyPiece? {
+    mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPProtocolError) -> BodyPiece? {
         while position < input.count {
             if case .data(let rest) = state { return takeData(input, from: &position, rest: rest) }
             guard let line = try nextLine(input, from: &position) else { return nil }
@@ -66,7 +66,7 @@ struct ChunkedDecoder: Sendable {
     private mutating func nextLine(
         _ input: Span<UInt8>,
         from position: inout Int
-    ) throws(HTTPError) -> LineReader.Line? {
+    ) throws(HTTPProtocolError) -> LineReader.Line? {
         do throws(LineReader.Fault) {
             return try lines.read(input, from: &position, atMost: lineBound)
         } catch {
@@ -74,25 +74,26 @@ struct ChunkedDecoder: Sendable {
         }
     }
 
-    private func describe(_ fault: LineReader.Fault) -> HTTPError {
+    private func describe(_ fault: LineReader.Fault) -> HTTPProtocolError {
         switch (state, fault) {
-        case (.trailers, .tooLong): HTTPError(.headTooLarge, "the trailers are too long")
-        case (_, .tooLong): HTTPError(.malformedChunk, "a chunk has too long a size line, or more data than its size")
+        case (.trailers, .tooLong): HTTPProtocolError(.headTooLarge, "the trailers are too long")
+        case (_, .tooLong):
+            HTTPProtocolError(.malformedChunk, "a chunk has too long a size line, or more data than its size")
         case (_, .bareLineBreak):
-            HTTPError(.malformedChunk, "a carriage return or line feed stands alone between chunks")
+            HTTPProtocolError(.malformedChunk, "a carriage return or line feed stands alone between chunks")
         case (_, .control(let byte)):
-            HTTPError(.malformedChunk, "the control \(Quotation.of(byte)) stands between chunks")
+            HTTPProtocolError(.malformedChunk, "the control \(Quotation.of(byte)) stands between chunks")
         }
     }
 
     /// Acts on a complete line, and says whether it was the body's last.
-    private mutating func take(_ line: Span<UInt8>) throws(HTTPError) -> Bool {
+    private mutating func take(_ line: Span<UInt8>) throws(HTTPProtocolError) -> Bool {
         switch state {
         case .size:
             try takeSize(line)
         case .data, .dataEnd:
             guard line.isEmpty else {
-                throw HTTPError(.malformedChunk, "a chunk has more data than its size")
+                throw HTTPProtocolError(.malformedChunk, "a chunk has more data than its size")
             }
             state = .size
         case .trailers:
@@ -103,7 +104,7 @@ struct ChunkedDecoder: Sendable {
         return false
     }
 
-    private mutating func takeSize(_ line: Span<UInt8>) throws(HTTPError) {
+    private mutating func takeSize(_ line: Span<UInt8>) throws(HTTPProtocolError) {
         let (size, digits) = try Self.size(line)
         try spend(line.count - digits)
         guard size <= bodyBound - received else { throw .bodyTooLarge(bodyBound) }
@@ -112,7 +113,7 @@ struct ChunkedDecoder: Sendable {
     }
 
     /// The size that the line gives in hexadecimal digits, and how many digits they are.
-    private static func size(_ line: Span<UInt8>) throws(HTTPError) -> (size: Int, digits: Int) {
+    private static func size(_ line: Span<UInt8>) throws(HTTPProtocolError) -> (size: Int, digits: Int) {
         var size = 0
         var digits = 0
         // Fifteen digits, leading zeroes counted, can't overflow 63 bits (RFC 9112 section 7.1 warns of just that).
@@ -121,7 +122,10 @@ struct ChunkedDecoder: Sendable {
             digits += 1
         }
         guard digits > 0, isExtension(line.extracting(digits...)) else {
-            throw HTTPError(.malformedChunk, "a chunk's size is \(Quotation.of(line)), not a hexadecimal number")
+            throw HTTPProtocolError(
+                .malformedChunk,
+                "a chunk's size is \(Quotation.of(line)), not a hexadecimal number"
+            )
         }
         return (size, digits)
     }
@@ -136,9 +140,11 @@ struct ChunkedDecoder: Sendable {
         return rest.isEmpty || (index < rest.count && rest[index] == UInt8(ascii: ";"))
     }
 
-    private mutating func spend(_ count: Int) throws(HTTPError) {
+    private mutating func spend(_ count: Int) throws(HTTPProtocolError) {
         overhead -= count
-        if overhead < 2 { throw HTTPError(.headTooLarge, "the body's chunk extensions and trailers are too long") }
+        if overhead < 2 {
+            throw HTTPProtocolError(.headTooLarge, "the body's chunk extensions and trailers are too long")
+        }
     }
 }
 
@@ -162,9 +168,9 @@ private struct TrailerSection: Sendable {
     }
 
     /// Takes a line of the section.
-    mutating func append(_ line: Span<UInt8>) throws(HTTPError) {
+    mutating func append(_ line: Span<UInt8>) throws(HTTPProtocolError) {
         count += 1
-        if count > bound { throw HTTPError(.tooManyFields, "more than \(bound) trailers follow") }
+        if count > bound { throw HTTPProtocolError(.tooManyFields, "more than \(bound) trailers follow") }
         if unfolds, !line.isEmpty, Grammar.isBlank(line[0]), isDropping || !fields.isEmpty {
             if !isDropping { try FieldLine.unfold(line, into: &fields) }
             return

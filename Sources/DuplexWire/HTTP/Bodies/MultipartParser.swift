@@ -20,7 +20,7 @@ public struct MultipartParser: Sendable {
         case ending
         /// After the last part, where nothing counts any more.
         case epilogue
-        case failed(HTTPError)
+        case failed(HTTPProtocolError)
     }
 
     private let delimiter: [UInt8]
@@ -45,14 +45,17 @@ public struct MultipartParser: Sendable {
     /// - Parameters:
     ///   - type: The media type of the body, with its parameter `boundary`.
     ///   - limits: What the parts may be.
-    /// - Throws: ``HTTPError`` with 415 if the type isn't a `multipart`, with 400 if it has no boundary, or one that is
+    /// - Throws: ``HTTPProtocolError`` with 415 if the type isn't a `multipart`, with 400 if it has no boundary, or one that is
     ///   none (RFC 2046 section 5.1.1).
-    public init(_ type: MediaType, limits: MultipartLimits = MultipartLimits()) throws(HTTPError) {
+    public init(_ type: MediaType, limits: MultipartLimits = MultipartLimits()) throws(HTTPProtocolError) {
         guard type.matches("multipart/*") else {
-            throw HTTPError(.unsupportedMediaType, "the body is no form in parts, but \(Quotation.of(type.rawValue))")
+            throw HTTPProtocolError(
+                .unsupportedMediaType,
+                "the body is no form in parts, but \(Quotation.of(type.rawValue))"
+            )
         }
         guard let boundary = type[parameter: "boundary"], Self.isBoundary(boundary) else {
-            throw HTTPError(.malformedMultipart, "the media type of the body names no boundary of its parts")
+            throw HTTPProtocolError(.malformedMultipart, "the media type of the body names no boundary of its parts")
         }
         delimiter = Array("\r\n--\(boundary)".utf8)
         self.limits = limits
@@ -74,9 +77,12 @@ public struct MultipartParser: Sendable {
     ///   - input: The piece of the body at hand; may be empty.
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: What comes next, or nil when the input has no more.
-    /// - Throws: ``HTTPError`` with 400 for what isn't parts, with 413 beyond the limits.
-    public mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> MultipartEvent? {
-        do throws(HTTPError) {
+    /// - Throws: ``HTTPProtocolError`` with 400 for what isn't parts, with 413 beyond the limits.
+    public mutating func next(
+        _ input: Span<UInt8>,
+        from position: inout Int
+    ) throws(HTTPProtocolError) -> MultipartEvent? {
+        do throws(HTTPProtocolError) {
             while position < input.count || isEnding {
                 if let event = try advance(input, from: &position) { return event }
             }
@@ -89,12 +95,12 @@ public struct MultipartParser: Sendable {
 
     /// Takes note that the body has ended.
     ///
-    /// - Throws: ``HTTPError`` if the last part hasn't.
-    public func finish() throws(HTTPError) {
+    /// - Throws: ``HTTPProtocolError`` if the last part hasn't.
+    public func finish() throws(HTTPProtocolError) {
         switch state {
         case .epilogue: return
         case .failed(let error): throw error
-        default: throw HTTPError(.malformedMultipart, "the body ended before its last part did")
+        default: throw HTTPProtocolError(.malformedMultipart, "the body ended before its last part did")
         }
     }
 
@@ -105,7 +111,10 @@ public struct MultipartParser: Sendable {
         }
     }
 
-    private mutating func advance(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> MultipartEvent? {
+    private mutating func advance(
+        _ input: Span<UInt8>,
+        from position: inout Int
+    ) throws(HTTPProtocolError) -> MultipartEvent? {
         switch state {
         case .preamble: try skipPreamble(input, from: &position)
         case .delimited(let dashes, let hasBlanks, let hasReturn):
@@ -124,7 +133,7 @@ public struct MultipartParser: Sendable {
 
     // MARK: Delimiters
 
-    private mutating func skipPreamble(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) {
+    private mutating func skipPreamble(_ input: Span<UInt8>, from position: inout Int) throws(HTTPProtocolError) {
         let start = position
         var nobodys: [UInt8]?
         let isOver = take(input, from: &position, into: &nobodys)
@@ -142,7 +151,7 @@ public struct MultipartParser: Sendable {
         _ dashes: Int,
         _ hasBlanks: Bool,
         _ hasReturn: Bool
-    ) throws(HTTPError) {
+    ) throws(HTTPProtocolError) {
         switch byte {
         case UInt8(ascii: "-") where !hasBlanks && !hasReturn:
             state = dashes == 0 ? .delimited(dashes: 1, hasBlanks: false, hasReturn: false) : .epilogue
@@ -188,15 +197,17 @@ public struct MultipartParser: Sendable {
 
     // MARK: Parts
 
-    private mutating func beginHead() throws(HTTPError) {
+    private mutating func beginHead() throws(HTTPProtocolError) {
         partCount += 1
         if partCount > limits.partCount { throw tooLarge("the form has more than \(limits.partCount) parts") }
         (fields, fieldLines, headLength, partLength) = ([:], 0, 0, 0)
         state = .head
     }
 
-    private mutating func readHead(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> MultipartEvent?
-    {
+    private mutating func readHead(
+        _ input: Span<UInt8>,
+        from position: inout Int
+    ) throws(HTTPProtocolError) -> MultipartEvent? {
         let line: LineReader.Line?
         do throws(LineReader.Fault) {
             line = try lines.read(input, from: &position, atMost: limits.headSize.bytes - headLength)
@@ -225,7 +236,7 @@ public struct MultipartParser: Sendable {
     private mutating func readContent(
         _ input: Span<UInt8>,
         from position: inout Int
-    ) throws(HTTPError) -> MultipartEvent? {
+    ) throws(HTTPProtocolError) -> MultipartEvent? {
         var content: [UInt8]? = []
         let isOver = take(input, from: &position, into: &content)
         let piece = content ?? []
@@ -239,11 +250,11 @@ public struct MultipartParser: Sendable {
 
     // MARK: Errors
 
-    private func malformed(_ message: String) -> HTTPError { HTTPError(.malformedMultipart, message) }
+    private func malformed(_ message: String) -> HTTPProtocolError { HTTPProtocolError(.malformedMultipart, message) }
 
-    private func tooLarge(_ message: String) -> HTTPError { HTTPError(.bodyTooLarge, message) }
+    private func tooLarge(_ message: String) -> HTTPProtocolError { HTTPProtocolError(.bodyTooLarge, message) }
 
-    private func describe(_ fault: LineReader.Fault) -> HTTPError {
+    private func describe(_ fault: LineReader.Fault) -> HTTPProtocolError {
         switch fault {
         case .bareLineBreak: malformed("a carriage return or line feed stands alone in the head of a part")
         case .control(let byte): malformed("the head of a part has the control \(Quotation.of(byte))")

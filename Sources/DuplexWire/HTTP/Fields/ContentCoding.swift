@@ -22,8 +22,8 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     ///
     /// - Parameter fields: the fields of the request.
     /// - Returns: the codings in the order in which they were applied; they are taken off from the last one on.
-    /// - Throws: ``HTTPError`` with 415 for a coding that isn't known, for more than ``bound``, and for what is no list.
-    public static func applied(in fields: HTTPFields) throws(HTTPError) -> [ContentCoding] {
+    /// - Throws: ``HTTPProtocolError`` with 415 for a coding that isn't known, for more than ``bound``, and for what is no list.
+    public static func applied(in fields: HTTPFields) throws(HTTPProtocolError) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for value in fields[values: .contentEncoding] {
             var scanner = FieldScanner(value)
@@ -36,7 +36,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
                 if Grammar.matches(name, "identity") { continue }
                 guard let coding = ContentCoding(name: name) else { throw unknown(name) }
                 guard codings.count < bound else {
-                    throw HTTPError(.unsupportedMediaType, "the body is in more than \(bound) codings")
+                    throw HTTPProtocolError(.unsupportedMediaType, "the body is in more than \(bound) codings")
                 }
                 codings.append(coding)
             }
@@ -49,8 +49,11 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    private static func unknown(_ text: String) -> HTTPError {
-        HTTPError(.unsupportedMediaType, "the body is in the coding \(Quotation.of(text)); \(accepted) are taken")
+    private static func unknown(_ text: String) -> HTTPProtocolError {
+        HTTPProtocolError(
+            .unsupportedMediaType,
+            "the body is in the coding \(Quotation.of(text)); \(accepted) are taken"
+        )
     }
 }
 

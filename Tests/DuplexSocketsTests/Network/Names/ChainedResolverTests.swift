@@ -35,7 +35,7 @@ import Testing
 
     @Test("The first answer counts, and nobody behind it is asked")
     func first() async throws {
-        let fixed = try FixedResolver(literals: ["host": ["192.0.2.1"]])
+        let fixed = try StaticResolver(literals: ["host": ["192.0.2.1"]])
         let last = failing(.unknownHost, "last")
         let chain = chain(failing(.unknownHost, "first"), fixed, last)
         #expect(try await chain.resolve("host").hosts == ["192.0.2.1"])
@@ -70,7 +70,7 @@ import Testing
 
     @Test("A resolver whose word counts stops the chain when it doesn't know the host, and only then")
     func stopping() async throws {
-        let last = try FixedResolver(literals: ["host": ["192.0.2.1"]])
+        let last = try StaticResolver(literals: ["host": ["192.0.2.1"]])
         for (code, isAsked) in [(SocketError.Code.unknownHost, false), (.nameServiceFailed, true), (.timedOut, true)] {
             let chain = ChainedResolver([
                 link(failing(.nameServiceFailed, "first")),
@@ -99,7 +99,7 @@ import Testing
     @Test("One that doesn't answer in time is passed over")
     func timeout() async throws {
         let silent = ScriptedResolver(heedsCancelling: false)
-        let fixed = try FixedResolver(literals: ["host": ["192.0.2.1"]])
+        let fixed = try StaticResolver(literals: ["host": ["192.0.2.1"]])
         let chain = ChainedResolver([link(silent, timeout: .milliseconds(20)), link(fixed)])
         #expect(try await chain.resolve("host").hosts == ["192.0.2.1"])
         let error = await socketError { _ = try await chain.resolve("other") }

@@ -26,11 +26,11 @@ import Testing
     }
 }
 
-@Suite struct FixedResolverTests {
-    private let resolver: FixedResolver
+@Suite struct StaticResolverTests {
+    private let resolver: StaticResolver
 
     init() throws {
-        resolver = try FixedResolver(literals: [
+        resolver = try StaticResolver(literals: [
             "Example.com": ["2001:db8::1", "192.0.2.1"], "complete.": ["192.0.2.2"], "empty": [],
         ])
     }
@@ -60,14 +60,14 @@ import Testing
     func addresses() async throws {
         let one = try SocketAddress("192.0.2.1", port: 80)
         let two = try SocketAddress("192.0.2.2", port: 443)
-        let resolver = FixedResolver(["a": [two], "A": [one]])
+        let resolver = StaticResolver(["a": [two], "A": [one]])
         let addresses = try await resolver.resolve("a").addresses
         #expect(addresses.map(\.description) == ["192.0.2.1:0", "192.0.2.2:0"])
     }
 
     @Test("What isn't an address is refused")
     func invalid() {
-        #expect { try FixedResolver(literals: ["a": ["example.com"]]) } throws: {
+        #expect { try StaticResolver(literals: ["a": ["example.com"]]) } throws: {
             ($0 as? SocketError)?.code == .invalidAddress
         }
     }

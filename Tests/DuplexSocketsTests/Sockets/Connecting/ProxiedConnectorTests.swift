@@ -94,7 +94,7 @@ struct ProxiedConnectorTests {
     @Test("Names are looked up on this side where the proxy doesn't")
     func lookedUp() async throws {
         var options = ConnectOptions.patient
-        options.resolver = try FixedResolver(literals: ["target.invalid": ["192.0.2.7"]])
+        options.resolver = try StaticResolver(literals: ["target.invalid": ["192.0.2.7"]])
         try await withProxy(options: options, resolvesNames: true) { attempt, accept in
             let peer = try #require(try await accept.next())
             #expect(try await peer.readLine() == "[192, 0, 2, 7] 25")

@@ -67,7 +67,7 @@ struct SocketArgumentTests {
 
     @Test("A server without an identity is an error of its first connection, and doesn't end the process")
     func identities() {
-        let error = #expect(throws: SocketError.self) { try TLSServerOptions(TLSIdentities([])).context() }
+        let error = #expect(throws: SocketError.self) { try TLSServerOptions(ReloadableTLSIdentity([])).context() }
         #expect(error?.code == .invalidCertificate)
     }
 }

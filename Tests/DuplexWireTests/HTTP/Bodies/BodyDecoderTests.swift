@@ -28,7 +28,7 @@ struct BodyDecoderTests {
         var limits = HTTPLimits.internet
         limits.bodySize = 10
         _ = try BodyDecoder(.length(10), limits: limits)
-        let error = #expect(throws: HTTPError.self) { try BodyDecoder(.length(11), limits: limits) }
+        let error = #expect(throws: HTTPProtocolError.self) { try BodyDecoder(.length(11), limits: limits) }
         #expect(error?.status == .contentTooLarge)
     }
 
@@ -53,7 +53,7 @@ struct BodyDecoderTests {
         try none.finish()
         for framing in [BodyFraming.length(1), .chunked] {
             var decoder = try BodyDecoder(framing)
-            let error = #expect(throws: HTTPError.self) { try decoder.finish() }
+            let error = #expect(throws: HTTPProtocolError.self) { try decoder.finish() }
             #expect(error?.code == .truncated)
         }
     }
@@ -63,15 +63,15 @@ struct BodyDecoderTests {
         var decoder = try BodyDecoder(.chunked)
         var body: [UInt8] = []
         var position = 0
-        let first = #expect(throws: HTTPError.self) {
+        let first = #expect(throws: HTTPProtocolError.self) {
             try decoder.decode(wire("x\n").span, from: &position, into: &body)
         }
         position = 0
-        let second = #expect(throws: HTTPError.self) {
+        let second = #expect(throws: HTTPProtocolError.self) {
             try decoder.decode(wire("0\n\n").span, from: &position, into: &body)
         }
         #expect(first == second)
-        #expect(throws: HTTPError.self) { try decoder.finish() }
+        #expect(throws: HTTPProtocolError.self) { try decoder.finish() }
     }
 }
 
@@ -80,7 +80,7 @@ struct DecodedBody: Equatable {
     var body: [UInt8] = []
     var isComplete = false
     var taken = 0
-    var error: HTTPError?
+    var error: HTTPProtocolError?
 
     init(body: [UInt8], isComplete: Bool, taken: Int) {
         self.body = body
@@ -89,7 +89,7 @@ struct DecodedBody: Equatable {
     }
 
     init(_ pieces: [[UInt8]], _ framing: BodyFraming, limits: HTTPLimits = .internet) {
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             var decoder = try BodyDecoder(framing, limits: limits)
             for piece in pieces where !isComplete {
                 var position = 0
@@ -201,10 +201,10 @@ private struct BodyInPieces: Equatable {
     var body: [UInt8] = []
     var ends: [HTTPFields] = []
     var taken = 0
-    var error: HTTPError?
+    var error: HTTPProtocolError?
 
     init(_ pieces: [[UInt8]], _ framing: BodyFraming, limits: HTTPLimits = .internet) {
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             var decoder = try BodyDecoder(framing, limits: limits)
             for piece in pieces { try take(piece, &decoder) }
         } catch {
@@ -212,7 +212,7 @@ private struct BodyInPieces: Equatable {
         }
     }
 
-    private mutating func take(_ input: [UInt8], _ decoder: inout BodyDecoder) throws(HTTPError) {
+    private mutating func take(_ input: [UInt8], _ decoder: inout BodyDecoder) throws(HTTPProtocolError) {
         var position = 0
         defer { taken += position }
         while let piece = try decoder.next(input.span, from: &position) {

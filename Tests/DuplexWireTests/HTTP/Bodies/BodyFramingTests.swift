@@ -48,15 +48,15 @@ struct BodyFramingTests {
         ] as [([(HTTPField.Name, String)], Int)]
     )
     func doubtful(fields: [(HTTPField.Name, String)], status: Int) {
-        let error = #expect(throws: HTTPError.self) { try request(.http11, fields) }
+        let error = #expect(throws: HTTPProtocolError.self) { try request(.http11, fields) }
         #expect(error?.status.code == status)
         let response = ResponseHead(status: .ok, fields: HTTPFields(fields.map { HTTPField(name: $0.0, value: $0.1) }))
-        #expect(throws: HTTPError.self) { try response.framing(answering: .get) }
+        #expect(throws: HTTPProtocolError.self) { try response.framing(answering: .get) }
     }
 
     @Test("HTTP/1.0 has no transfer codings")
     func oldTransferCoding() {
-        let error = #expect(throws: HTTPError.self) { try request(.http10, [(.transferEncoding, "chunked")]) }
+        let error = #expect(throws: HTTPProtocolError.self) { try request(.http10, [(.transferEncoding, "chunked")]) }
         #expect(error?.code == .unsupportedTransferCoding)
         #expect(error?.status.code == 400)
     }

@@ -23,7 +23,7 @@ struct CharsetTests {
         #expect(try Charset(of: nil) == .utf8)
         #expect(try Charset(of: "text/plain") == .utf8)
         #expect(try Charset(of: "text/plain; Charset=\"UTF-16\"") == .utf16)
-        let error = #expect(throws: HTTPError.self) { try Charset(of: "text/plain; charset=koi8-r") }
+        let error = #expect(throws: HTTPProtocolError.self) { try Charset(of: "text/plain; charset=koi8-r") }
         #expect(error?.status == .unsupportedMediaType)
         #expect(error?.message.contains("koi8-r") == true)
     }
@@ -51,7 +51,7 @@ struct CharsetTests {
         ] as [(Charset, [UInt8])]
     )
     func refuses(charset: Charset, bytes: [UInt8]) {
-        let error = #expect(throws: HTTPError.self) { try charset.decode(bytes) }
+        let error = #expect(throws: HTTPProtocolError.self) { try charset.decode(bytes) }
         #expect(error?.status == .badRequest)
     }
 }

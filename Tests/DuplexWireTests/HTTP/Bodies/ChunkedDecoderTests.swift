@@ -140,7 +140,7 @@ struct TrailerSectionTests {
         var limits = HTTPLimits.internet
         limits.headFields = 3
         #expect(try trailers("A:\nB:\nC:\n", limits: limits).count == 3)
-        let error = #expect(throws: HTTPError.self) {
+        let error = #expect(throws: HTTPProtocolError.self) {
             try trailers("A:\nHost: a\nHost: a\nB:\n", limits: limits)
         }
         #expect(error?.code == .tooManyFields)
@@ -153,12 +153,12 @@ struct TrailerSectionTests {
         #expect(found.map(\.name.rawName) == ["A", "D"] && found.map(\.value) == ["1 2", "e f"])
         let refused: [(String, Bool)] = [(text, false), (" A: 1\n", true), ("Host: a\n b\n", false)]
         for (text, isResponse) in refused {
-            let error = #expect(throws: HTTPError.self) { try trailers(text, isResponse: isResponse) }
+            let error = #expect(throws: HTTPProtocolError.self) { try trailers(text, isResponse: isResponse) }
             #expect(error?.code == .obsoleteLineFolding)
         }
         var limits = HTTPLimits.internet
         limits.headFields = 3
-        #expect(throws: HTTPError.self) { try trailers("A:\n b\n c\n d\n", limits: limits, isResponse: true) }
+        #expect(throws: HTTPProtocolError.self) { try trailers("A:\n b\n c\n d\n", limits: limits, isResponse: true) }
     }
 
     private func trailers(
@@ -166,9 +166,9 @@ struct TrailerSectionTests {
         limits: HTTPLimits = .internet,
         isResponse: Bool = false
     ) throws -> HTTPFields {
-        let fed = expectSameInEverySplit(wire("0\n\(text)\n")) { pieces -> Fed<HTTPFields, HTTPError> in
+        let fed = expectSameInEverySplit(wire("0\n\(text)\n")) { pieces -> Fed<HTTPFields, HTTPProtocolError> in
             guard var decoder = try? BodyDecoder(.chunked, limits: limits, isResponse: isResponse) else { return Fed() }
-            return feed(pieces) { (piece, position) throws(HTTPError) in
+            return feed(pieces) { (piece, position) throws(HTTPProtocolError) in
                 guard case .end(let trailers) = try decoder.next(piece, from: &position) else { return nil }
                 return trailers
             }

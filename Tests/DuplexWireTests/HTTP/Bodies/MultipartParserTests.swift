@@ -13,14 +13,14 @@ struct MultipartParserTests {
         var heads: [MultipartHead] = []
         var contents: [[UInt8]] = []
         var ended = 0
-        var failure: HTTPError?
+        var failure: HTTPProtocolError?
     }
 
     private static let type: MediaType = "multipart/form-data; boundary=XyZ"
 
     private static func run(_ pieces: [[UInt8]], _ limits: MultipartLimits, _ type: MediaType) -> Outcome {
         var outcome = Outcome()
-        do throws(HTTPError) {
+        do throws(HTTPProtocolError) {
             var parser = try MultipartParser(type, limits: limits)
             for piece in pieces {
                 var position = 0
@@ -180,7 +180,7 @@ struct MultipartParserTests {
         ]
     )
     func badType(type: String, status: Int) {
-        let error = #expect(throws: HTTPError.self) { try MultipartParser(MediaType(rawValue: type)) }
+        let error = #expect(throws: HTTPProtocolError.self) { try MultipartParser(MediaType(rawValue: type)) }
         #expect(error?.status.code == status)
     }
 
@@ -229,8 +229,10 @@ struct MultipartParserTests {
     func again() throws {
         var parser = try MultipartParser(Self.type)
         var position = 0
-        let first = #expect(throws: HTTPError.self) { try parser.next(Array("--XyZ\n".utf8).span, from: &position) }
-        let second = #expect(throws: HTTPError.self) { try parser.next([UInt8]().span, from: &position) }
+        let first = #expect(throws: HTTPProtocolError.self) {
+            try parser.next(Array("--XyZ\n".utf8).span, from: &position)
+        }
+        let second = #expect(throws: HTTPProtocolError.self) { try parser.next([UInt8]().span, from: &position) }
         #expect(first == second)
     }
 }

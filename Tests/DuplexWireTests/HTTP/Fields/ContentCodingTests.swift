@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The codings of a content")
 struct ContentCodingTests {
-    private static func codings(_ values: String...) throws(HTTPError) -> [ContentCoding] {
+    private static func codings(_ values: String...) throws(HTTPProtocolError) -> [ContentCoding] {
         var fields = HTTPFields()
         for value in values { fields.append(HTTPField(name: .contentEncoding, value: value)) }
         return try ContentCoding.applied(in: fields)
@@ -30,7 +30,7 @@ struct ContentCodingTests {
         arguments: ["br", "gzip, br", "gzip gzip", "gzip;q=1", "gzip, gzip, gzip", "\"gzip\"", "zip\u{7}"]
     )
     func refuses(value: String) throws {
-        let error = #expect(throws: HTTPError.self) { try Self.codings(value) }
+        let error = #expect(throws: HTTPProtocolError.self) { try Self.codings(value) }
         #expect(error?.status == .unsupportedMediaType)
         #expect(error?.message.contains("\u{7}") == false)
     }

@@ -7,7 +7,7 @@ public import HTTPTypes
 ///
 /// ``code`` is for programs, ``message`` for people. The message may quote what the peer sent; control characters in it
 /// are escaped and a long quotation is cut, so that it is safe to print and to log.
-public struct HTTPError: Error, Sendable, Hashable {
+public struct HTTPProtocolError: Error, Sendable, Hashable {
     /// The kind of fault.
     public let code: Code
     /// What was seen, in plain words.
@@ -28,12 +28,12 @@ public struct HTTPError: Error, Sendable, Hashable {
     }
 }
 
-extension HTTPError: CustomStringConvertible {
+extension HTTPProtocolError: CustomStringConvertible {
     /// The code, the status to answer and the message in one line.
-    public var description: String { "HTTPError.\(code.rawValue) (\(status.code)): \(message)" }
+    public var description: String { "HTTPProtocolError.\(code.rawValue) (\(status.code)): \(message)" }
 }
 
-extension HTTPError {
+extension HTTPProtocolError {
     /// The kind of fault; an open set, to which later versions may add.
     public struct Code: ErrorCode {
         /// The code's name, such as `headTooLarge`.
@@ -46,7 +46,7 @@ extension HTTPError {
     }
 }
 
-extension HTTPError.Code {
+extension HTTPProtocolError.Code {
     /// The request line isn't `method SP target SP version` (RFC 9112 section 3).
     public static let malformedRequestLine = Self(rawValue: "malformedRequestLine")
     /// The status line isn't `version SP status SP reason` (RFC 9112 section 4).

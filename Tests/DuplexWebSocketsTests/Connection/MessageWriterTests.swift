@@ -10,7 +10,7 @@ import Testing
 
 @testable import DuplexWebSockets
 
-@Suite struct FragmentWriterTests {
+@Suite struct MessageWriterTests {
     private struct Broken: Error {}
 
     private static var quiet: WebSocketOptions {

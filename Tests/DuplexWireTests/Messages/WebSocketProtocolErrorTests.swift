@@ -5,7 +5,7 @@ import DuplexWire
 import Testing
 
 @Suite("Protocol errors")
-struct ProtocolErrorTests {
+struct WebSocketProtocolErrorTests {
     @Test(
         "Each kind of violation is answered with its close code",
         arguments: [
@@ -16,24 +16,24 @@ struct ProtocolErrorTests {
             (.messageTooLarge, .messageTooBig),
             (.tooManyFragments, .policyViolation), (.keepaliveTimeout, .internalError),
             (.malformedCompression, .invalidFramePayloadData),
-        ] as [(ProtocolError.Code, CloseCode)]
+        ] as [(WebSocketProtocolError.Code, CloseCode)]
     )
-    func closeCode(code: ProtocolError.Code, closeCode: CloseCode) {
-        #expect(ProtocolError(code, "").closeCode == closeCode)
+    func closeCode(code: WebSocketProtocolError.Code, closeCode: CloseCode) {
+        #expect(WebSocketProtocolError(code, "").closeCode == closeCode)
     }
 
     @Test("Kinds differ from each other, and equal themselves")
     func equality() {
-        let codes: [ProtocolError.Code] = [.reservedBits, .reservedOpcode, .invalidUTF8, .frameTooLarge]
+        let codes: [WebSocketProtocolError.Code] = [.reservedBits, .reservedOpcode, .invalidUTF8, .frameTooLarge]
         #expect(Set(codes).count == 4)
         #expect(Set(codes + codes).count == 4)
-        #expect(ProtocolError(.invalidUTF8, "a") != ProtocolError(.invalidUTF8, "b"))
+        #expect(WebSocketProtocolError(.invalidUTF8, "a") != WebSocketProtocolError(.invalidUTF8, "b"))
     }
 
     @Test("An error prints its kind, its close code and what was seen")
     func description() {
-        let error = ProtocolError(.wrongMasking, "A client's frame isn't masked.")
-        #expect(error.description == "ProtocolError.wrongMasking (1002): A client's frame isn't masked.")
+        let error = WebSocketProtocolError(.wrongMasking, "A client's frame isn't masked.")
+        #expect(error.description == "WebSocketProtocolError.wrongMasking (1002): A client's frame isn't masked.")
         #expect(error.blame == .remote)
     }
 }

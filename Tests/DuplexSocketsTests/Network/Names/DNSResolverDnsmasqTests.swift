@@ -6,8 +6,8 @@ import Testing
 @testable import DuplexSockets
 
 /// What a name server that others wrote answers.
-@Suite("StubResolver and dnsmasq")
-struct StubResolverDnsmasqTests {
+@Suite("DNSResolver and dnsmasq")
+struct DNSResolverDnsmasqTests {
     /// More addresses than fit into 512 octets.
     private static let many = (1...100).map { "10.1.0.\($0)" }
 
@@ -25,7 +25,7 @@ struct StubResolverDnsmasqTests {
         usesTCP: Bool = false,
         overIPv6: Bool = false,
         searchDomains: [String] = [],
-        _ body: (StubResolver) async throws -> Void
+        _ body: (DNSResolver) async throws -> Void
     ) async throws {
         try await Dnsmasq.withRunning(Self.names) { server in
             var configuration = ResolverConfiguration(servers: [server.address])
@@ -34,7 +34,7 @@ struct StubResolverDnsmasqTests {
             configuration.usesTCP = usesTCP
             configuration.searchDomains = searchDomains
             if overIPv6 { configuration.servers = [try SocketAddress("::1", port: server.address.port)] }
-            try await body(StubResolver(configuration))
+            try await body(DNSResolver(configuration))
             #expect(await Descriptors.areGone(connectedTo: server.address))
         }
     }

@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// What was agreed upon for a connection that is secured.
-public struct TLSConnection: Sendable {
+public struct TLSInfo: Sendable {
     /// The version.
     public let version: TLSVersion
     /// The cipher suite, as it is registered, such as `TLS_AES_128_GCM_SHA256`.

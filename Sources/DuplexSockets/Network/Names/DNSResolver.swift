@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// What a name server answers isn't signed: whoever is on the way to it can forge it. Answers aren't remembered either; put
 /// a ``CachingResolver`` before it.
-public struct StubResolver: Resolver {
+public struct DNSResolver: Resolver {
     /// What has happened so far.
     public struct Statistics: Sendable, Hashable {
         /// Questions that went out over UDP.
@@ -131,13 +131,13 @@ private final class Operation: Sendable {
 
 /// What the look-ups of one resolver have counted together.
 final class NameServerCounters: Sendable {
-    private let values = Mutex(StubResolver.Statistics())
+    private let values = Mutex(DNSResolver.Statistics())
 
-    var statistics: StubResolver.Statistics {
+    var statistics: DNSResolver.Statistics {
         values.withLock { $0 }
     }
 
-    func count(_ change: (inout StubResolver.Statistics) -> Void) {
+    func count(_ change: (inout DNSResolver.Statistics) -> Void) {
         values.withLock { change(&$0) }
     }
 }

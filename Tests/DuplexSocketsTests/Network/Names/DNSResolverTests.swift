@@ -5,7 +5,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct StubResolverTests {
+@Suite struct DNSResolverTests {
     private typealias Reply = NameServerPeer.Reply
 
     private static let answering = NameServerPeer.answering { question in
@@ -23,10 +23,10 @@ import Testing
     @Test("A host is looked up, and what happened is counted")
     func resolving() async throws {
         try await Self.answering.serve { server in
-            let resolver = StubResolver(asking(server))
+            let resolver = DNSResolver(asking(server))
             let hosts = try await resolver.resolve("Host.Example").hosts
             #expect(hosts == ["2001:db8::1", "192.0.2.1"])
-            var expected = StubResolver.Statistics()
+            var expected = DNSResolver.Statistics()
             expected.datagrams = 2
             #expect(resolver.statistics == expected)
             #expect(Set(server.questions.map(\.name)) == ["host.example"])
@@ -37,16 +37,16 @@ import Testing
     func local() async throws {
         try await Self.answering.serve { server in
             var configuration = ResolverConfiguration(servers: [server.address])
-            let plain = try await StubResolver(configuration).resolve("localhost").hosts
+            let plain = try await DNSResolver(configuration).resolve("localhost").hosts
             #expect(plain == ["::1", "127.0.0.1"])
             configuration.order = .ipv4First
-            let other = try await StubResolver(configuration).resolve("a.localhost.").hosts
+            let other = try await DNSResolver(configuration).resolve("a.localhost.").hosts
             #expect(other == ["127.0.0.1", "::1"])
             configuration.order = .ipv4Only
-            let only = try await StubResolver(configuration).resolve("LOCALHOST").hosts
+            let only = try await DNSResolver(configuration).resolve("LOCALHOST").hosts
             #expect(only == ["127.0.0.1"])
             for host in ["a.invalid", "a.onion", "127.1", "", "a..b", "b\u{fc}cher.example", "a b"] {
-                let resolver = StubResolver(configuration)
+                let resolver = DNSResolver(configuration)
                 let error = await socketError { _ = try await resolver.resolve(host) }
                 #expect(error?.code == .unknownHost, "\(host)")
             }
@@ -63,7 +63,7 @@ import Testing
         .serve { server in
             var configuration = asking(server)
             configuration.searchDomains = ["a", "b"]
-            let resolver = StubResolver(configuration)
+            let resolver = DNSResolver(configuration)
             let hosts = try await resolver.resolve("host").hosts
             #expect(hosts.count == 2)
             #expect(await socketError { _ = try await resolver.resolve("host.") }?.code == .unknownHost)
@@ -74,7 +74,7 @@ import Testing
     func failing() async throws {
         let (refusing, address) = try Descriptors.refusingAll()
         defer { refusing.forEach(SystemCalls.close) }
-        let error = await socketError { _ = try await StubResolver(servers: [address]).resolve("host") }
+        let error = await socketError { _ = try await DNSResolver(servers: [address]).resolve("host") }
         #expect(error?.code == .nameServiceFailed)
         #expect(error?.causes.map(\.code) == [SocketError.Code](repeating: .cannotConnect, count: 4))
         #expect(error?.description.contains("\(address)") == true)
@@ -87,7 +87,7 @@ import Testing
             return [Reply(try question.answer(question.type == .ipv6 ? "2001:db8::\(number)" : "192.0.2.\(number)"))]
         }
         .serve { server in
-            let resolver = StubResolver(asking(server))
+            let resolver = DNSResolver(asking(server))
             try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
                 for number in 1...100 {
                     group.addTask { (number, try await resolver.resolve("n\(number).example").hosts) }
@@ -107,7 +107,7 @@ import Testing
     func cancelling() async throws {
         try await NameServerPeer.answering { _ in [] }
             .serve { server in
-                let resolver = StubResolver(asking(server))
+                let resolver = DNSResolver(asking(server))
                 for round in 1...20 {
                     let task = Task { try await resolver.resolve("host") }
                     await server.wasAsked(2 * round)
@@ -122,7 +122,7 @@ import Testing
     func cancellingEarly() async throws {
         try await NameServerPeer.answering { _ in [] }
             .serve { server in
-                let resolver = StubResolver(asking(server))
+                let resolver = DNSResolver(asking(server))
                 let tasks = (0..<200).map { _ in Task { try await resolver.resolve("host") } }
                 for task in tasks { task.cancel() }
                 for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
@@ -135,7 +135,7 @@ import Testing
         try await NameServerPeer.answering { _ in [] }
             .serve { server in
                 let group = try EventLoopGroup(loops: 1)
-                let resolver = StubResolver(asking(server), on: group)
+                let resolver = DNSResolver(asking(server), on: group)
                 async let error = socketError { _ = try await resolver.resolve("host") }
                 await server.wasAsked(2)
                 await group.stop()

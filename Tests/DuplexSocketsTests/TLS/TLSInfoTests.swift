@@ -5,7 +5,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct TLSConnectionTests {
+@Suite struct TLSInfoTests {
     @Test("Both sides tell the same of one connection")
     func bothSides() throws {
         let pair = try EnginePair(
@@ -22,7 +22,7 @@ import Testing
 
     @Test("Bytes that are no certificates are left out")
     func unreadable() {
-        let connection = TLSConnection(
+        let connection = TLSInfo(
             version: .tls13,
             cipherSuite: "",
             applicationProtocol: nil,

@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// A rule of the protocol, or a limit, that was broken (RFC 6455 section 7.1.7).
-public struct ProtocolError: Error, Sendable, Hashable {
+public struct WebSocketProtocolError: Error, Sendable, Hashable {
     /// The kinds of violation; more may come.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private let name: StaticString
@@ -69,9 +69,12 @@ public struct ProtocolError: Error, Sendable, Hashable {
         self.message = message
     }
 
-    static let invalidUTF8 = ProtocolError(.invalidUTF8, "A text isn't UTF-8.")
+    static let invalidUTF8 = WebSocketProtocolError(.invalidUTF8, "A text isn't UTF-8.")
 
-    static let malformedCompression = ProtocolError(.malformedCompression, "A compressed message can't be inflated.")
+    static let malformedCompression = WebSocketProtocolError(
+        .malformedCompression,
+        "A compressed message can't be inflated."
+    )
 
     /// The code of the close frame that answers it.
     public var closeCode: CloseCode { code.closeCode }
@@ -80,9 +83,9 @@ public struct ProtocolError: Error, Sendable, Hashable {
     public var blame: CloseReport.Side { .remote }
 }
 
-extension ProtocolError: CustomStringConvertible {
+extension WebSocketProtocolError: CustomStringConvertible {
     /// What it is, for people.
     public var description: String {
-        "ProtocolError.\(code) (\(closeCode.rawValue)): \(message)"
+        "WebSocketProtocolError.\(code) (\(closeCode.rawValue)): \(message)"
     }
 }
