@@ -34,13 +34,13 @@ public final class DeflatePool {
     /// - Returns: what a session is made with.
     public func compression(
         _ agreement: DeflateAgreement,
-        role: Session.Role,
+        role: WebSocketSession.Role,
         settings: Deflater.Settings,
         takesOver: Bool = true,
         threshold: Int = 0,
         givesBack: Bool = false
     ) -> MessageCompression {
-        let peer: Session.Role = role == .client ? .server : .client
+        let peer: WebSocketSession.Role = role == .client ? .server : .client
         let inflater = Inflater(
             windowBits: agreement.windowBits(peer),
             keepsContext: agreement.takesOver(peer),

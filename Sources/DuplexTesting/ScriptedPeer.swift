@@ -69,7 +69,7 @@ public actor ScriptedPeer {
     ///   - faults: what goes wrong on the way.
     ///   - handler: a synchronous handler of the WebSocket.
     public init(
-        of role: Session.Role,
+        of role: WebSocketSession.Role,
         options: WebSocketOptions = WebSocketOptions(),
         on group: EventLoopGroup = .shared,
         faults: Faults = .none,

@@ -79,7 +79,7 @@ public struct WebSocketPair: Sendable {
 extension WebSocketSetup {
     /// What options say, without a handshake.
     init(
-        role: Session.Role,
+        role: WebSocketSession.Role,
         _ options: WebSocketOptions,
         _ subprotocol: String? = nil,
         _ handler: (any WebSocketHandler)? = nil

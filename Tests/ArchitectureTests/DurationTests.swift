@@ -68,7 +68,7 @@ struct DurationTests {
     /// Settings of the rules without I/O, whose callers check what they were given: what isn't longer than zero is over at once.
     private static let wire = names(
         """
-        DuplexWire: HTTPServerSession.idleTime HTTPServerSession.init Session.excuseMessage Session.init
+        DuplexWire: HTTPServerSession.idleTime HTTPServerSession.init WebSocketSession.excuseMessage WebSocketSession.init
         DuplexWire: SessionSettings.closeTimeout SessionSettings.init
         """
     )
@@ -90,7 +90,7 @@ struct DurationTests {
         DuplexWire: Backoff.bound Backoff.delay Keepalive.interval Keepalive.longestInterval Keepalive.timeout
         DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectAttempt.init
         DuplexWire: ReconnectAttempt.timeout ReconnectFailure.init ReconnectFailure.retryAfter RetryAfter.delay
-        DuplexWire: Session.closeTimeout
+        DuplexWire: WebSocketSession.closeTimeout
         """
     )
 

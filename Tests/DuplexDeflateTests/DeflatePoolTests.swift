@@ -98,7 +98,7 @@ struct DeflatePoolTests {
         agreement.clientMaxWindowBits = 8
         agreement.serverMaxWindowBits = 8
         let compression = DeflatePool().compression(agreement, role: .server, settings: .init())
-        let session = Session(role: .server, compression: compression, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, compression: compression, now: Instant(nanoseconds: 0))
         let text = Samples.text
         var payload: [UInt8] = []
         let isCompressed = session.compress(rawSpan(of: text), true) { deflated in

@@ -9,8 +9,11 @@ import Testing
 
 @Suite("A peer that follows a script")
 struct ScriptedPeerTests {
-    @Test("It expects messages and sends some, against either role", arguments: [Session.Role.client, .server])
-    func messages(role: Session.Role) async throws {
+    @Test(
+        "It expects messages and sends some, against either role",
+        arguments: [WebSocketSession.Role.client, .server]
+    )
+    func messages(role: WebSocketSession.Role) async throws {
         let peer = await ScriptedPeer(of: role)
         try await peer.socket.send("hi")
         try await peer.expect(.text("hi"))

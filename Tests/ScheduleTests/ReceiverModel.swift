@@ -31,7 +31,7 @@ struct ReceiverModel {
         var code: UInt16
     }
 
-    init(_ bytes: [UInt8], role: Session.Role, limits: MessageLimits, inflated: [[UInt8]: [UInt8]] = [:]) {
+    init(_ bytes: [UInt8], role: WebSocketSession.Role, limits: MessageLimits, inflated: [[UInt8]: [UInt8]] = [:]) {
         isServer = role == .server
         self.limits = limits
         self.inflated = inflated

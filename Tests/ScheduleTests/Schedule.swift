@@ -59,7 +59,7 @@ struct Schedule: Sendable, CustomStringConvertible {
     }()
 
     let seed: UInt64
-    let role: Session.Role
+    let role: WebSocketSession.Role
     let receiver: Receiver
     let ending: Ending
     let settingsIndex: Int

@@ -39,12 +39,12 @@ struct Outcome: Equatable {
     var events: [Seen] = []
     var output: [UInt8] = []
     var report: CloseReport?
-    var state = Session.State.open
+    var state = WebSocketSession.State.open
 }
 
 /// A session with an owner that does what it is told to.
 final class SessionRun {
-    private let session: Session
+    private let session: WebSocketSession
     private let limits: MessageLimits
     private let sendsAtOnce: Bool
     private let now = Instant(nanoseconds: 0)
@@ -55,7 +55,7 @@ final class SessionRun {
     init(options: UInt8) {
         limits = options & 2 != 0 ? MessageLimits.internet.with(messageSize: 64).with(fragments: 3) : .internet
         sendsAtOnce = options & 4 != 0
-        session = Session(
+        session = WebSocketSession(
             role: options & 1 != 0 ? .client : .server,
             limits: limits,
             maskingKeys: MaskingKeys { 0x1234_5678 },
@@ -105,7 +105,7 @@ final class SessionRun {
         }
     }
 
-    private func seen(_ event: Session.Event, _ input: RawSpan) -> Seen {
+    private func seen(_ event: WebSocketSession.Event, _ input: RawSpan) -> Seen {
         switch event {
         case .message(let kind, let payload): message(kind, bytes(payload, input))
         case .piece(let piece):
@@ -118,7 +118,7 @@ final class SessionRun {
         }
     }
 
-    private func bytes(_ payload: Session.Payload, _ input: RawSpan) -> [UInt8] {
+    private func bytes(_ payload: WebSocketSession.Payload, _ input: RawSpan) -> [UInt8] {
         switch payload {
         case .input(let range): range.map { unsafe input.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
         case .assembled(let bytes): bytes

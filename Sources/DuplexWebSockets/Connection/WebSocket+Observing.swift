@@ -34,7 +34,7 @@ extension WebSocket {
 
     private func tell(_ sinks: [TimelineSink]) {
         if sinks.isEmpty { return }
-        let role: Session.Role = session.masksFrames ? .client : .server
+        let role: WebSocketSession.Role = session.masksFrames ? .client : .server
         let url = record?.observation.url
         let report = TimelineReport(id, role, timeline, session.report, endingError, url: url)
         for sink in sinks { sink.take(report) }
@@ -233,9 +233,9 @@ public struct WebSocketSnapshot: Sendable, Identifiable {
     /// Identifies the connection in the process.
     public let id: ConnectionID
     /// Which side of the connection this is.
-    public let role: Session.Role
+    public let role: WebSocketSession.Role
     /// Its state.
-    public let state: Session.State
+    public let state: WebSocketSession.State
     /// The address of this side; `nil` once the connection is closed.
     public let localAddress: SocketAddress?
     /// The address of the peer.

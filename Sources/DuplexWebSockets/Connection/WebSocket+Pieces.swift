@@ -50,7 +50,7 @@ extension WebSocket {
         return position
     }
 
-    private static func bytes(_ payload: Session.Payload, _ input: RawSpan) -> [UInt8] {
+    private static func bytes(_ payload: WebSocketSession.Payload, _ input: RawSpan) -> [UInt8] {
         switch payload {
         case .input(let range): [UInt8](copying: input.extracting(range))
         case .assembled(let bytes): bytes

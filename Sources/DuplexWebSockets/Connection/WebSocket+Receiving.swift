@@ -165,7 +165,7 @@ extension WebSocket {
 
     /// Does what an event asks for that isn't a message.
     @inline(never)
-    func perform(_ event: Session.Event, _ now: Instant) {
+    func perform(_ event: WebSocketSession.Event, _ now: Instant) {
         keepControlFrame(event)
         switch event {
         case .message, .piece, .ping, .unaskedPong: break

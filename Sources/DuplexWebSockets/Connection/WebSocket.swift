@@ -29,7 +29,7 @@ public actor WebSocket {
     // this object and its session.
 
     /// What the connection says to its peer and hears from it.
-    let session: Session
+    let session: WebSocketSession
     /// What only some connections have, such as those of clients and those that are observed.
     let record: ConnectionRecord?
     /// How it ends.
@@ -84,7 +84,7 @@ public actor WebSocket {
         let core = channel.value.core
         sinceAccepted = ShortTime(setup.accepted?.duration(to: core.now) ?? .zero)
         upgradeTime = ShortTime(setup.asked?.duration(to: core.now) ?? .zero)
-        session = Session(
+        session = WebSocketSession(
             role: setup.role,
             settings: setup.settings,
             maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
@@ -139,7 +139,7 @@ public actor WebSocket {
     }
 
     /// The state of the connection: open, closing or closed.
-    public var state: Session.State {
+    public var state: WebSocketSession.State {
         ending.phase == .closed ? .closed : session.state
     }
 
@@ -222,7 +222,7 @@ public actor WebSocket {
 
 /// What a connection is made with.
 package struct WebSocketSetup: Sendable {
-    package var role: Session.Role
+    package var role: WebSocketSession.Role
     package var limits: MessageLimits
     /// Of these limits, and shared by all connections that are made alike.
     package var settings: SessionSettings
@@ -240,7 +240,7 @@ package struct WebSocketSetup: Sendable {
     var tellsControlFrames = false
 
     package init(
-        role: Session.Role,
+        role: WebSocketSession.Role,
         limits: MessageLimits,
         settings: SessionSettings,
         subprotocol: String? = nil,

@@ -132,7 +132,7 @@ package struct AgreedCompression: Sendable {
     ///   - pool: that of the connection's loop.
     ///   - givesBack: whether messages are lent to a handler, and given back.
     /// - Returns: the compression.
-    func make(_ role: Session.Role, _ pool: DeflatePool, givesBack: Bool) -> MessageCompression {
+    func make(_ role: WebSocketSession.Role, _ pool: DeflatePool, givesBack: Bool) -> MessageCompression {
         let wanted = role == .client ? parameters.clientContextTakeover : parameters.serverContextTakeover
         let takesOver = wanted && agreement.takesOver(role)
         return pool.compression(

@@ -50,7 +50,7 @@ final class ConnectionRecord {
     /// When the transport was closed.
     var closed: Instant?
 
-    init(_ observation: Observation?, _ session: Session, _ channel: Channel) {
+    init(_ observation: Observation?, _ session: WebSocketSession, _ channel: Channel) {
         self.observation = observation ?? Observation()
         security = observation?.handshake?.security ?? HandshakeTimeline.Security(channel.tlsConnection)
         tls = channel.tlsHandshake
@@ -58,7 +58,8 @@ final class ConnectionRecord {
     }
 
     /// One for a connection that has something to record; most of a server have nothing.
-    static func make(_ observation: Observation?, _ session: Session, _ channel: Channel) -> ConnectionRecord? {
+    static func make(_ observation: Observation?, _ session: WebSocketSession, _ channel: Channel) -> ConnectionRecord?
+    {
         if observation?.isEmpty ?? true && !channel.isSecured { return nil }
         return ConnectionRecord(observation, session, channel)
     }

@@ -9,7 +9,7 @@ public struct TimelineReport: Sendable {
     /// Which connection; `nil` for an attempt that failed.
     public let connection: ConnectionID?
     /// Which side of it this is.
-    public let role: Session.Role
+    public let role: WebSocketSession.Role
     /// Where a client's connection leads, or the request of an attempt that failed, without credentials and query; `nil` for a
     /// server's.
     public let url: String?
@@ -33,7 +33,7 @@ public struct TimelineReport: Sendable {
     /// A connection that has ended.
     init(
         _ socket: ConnectionID,
-        _ role: Session.Role,
+        _ role: WebSocketSession.Role,
         _ timeline: WebSocketTimeline,
         _ end: CloseReport,
         _ error: (any Error)?,

@@ -40,7 +40,7 @@ public struct WebSocketMetrics: Sendable {
         instruments = Instruments(factory, prefix, dimensions)
     }
 
-    func instruments(_ role: Session.Role) -> RoleInstruments {
+    func instruments(_ role: WebSocketSession.Role) -> RoleInstruments {
         instruments.byRole.withLock { byRole in
             let found =
                 byRole[role] ?? RoleInstruments(instruments.factory, instruments.prefix, role, instruments.dimensions)
@@ -53,7 +53,7 @@ public struct WebSocketMetrics: Sendable {
         let factory: any MetricsFactory
         let prefix: String
         let dimensions: [(String, String)]
-        let byRole = Mutex<[Session.Role: RoleInstruments]>([:])
+        let byRole = Mutex<[WebSocketSession.Role: RoleInstruments]>([:])
 
         init(_ factory: any MetricsFactory, _ prefix: String, _ dimensions: [(String, String)]) {
             self.factory = factory
@@ -90,7 +90,7 @@ final class RoleInstruments: Sendable {
     /// The most close codes that are counted separately: peers choose them.
     static let codeBound = 64
 
-    init(_ factory: any MetricsFactory, _ prefix: String, _ role: Session.Role, _ common: [(String, String)]) {
+    init(_ factory: any MetricsFactory, _ prefix: String, _ role: WebSocketSession.Role, _ common: [(String, String)]) {
         let dimensions = common + [("role", "\(role)")]
         func counter(_ name: String, _ more: (String, String)...) -> Counter {
             Counter(label: "\(prefix)_\(name)", dimensions: dimensions + more, factory: factory)
@@ -136,13 +136,13 @@ final class RoleInstruments: Sendable {
 /// Belongs to the loop of its connection.
 final class ConnectionMeters {
     let interval: Duration
-    private let session: Session
+    private let session: WebSocketSession
     private let instruments: RoleInstruments
     private var reported = SessionCounts()
     private var reportedCompression = MessageCompression.Counts()
     private var isOpen = false
 
-    init(_ metrics: WebSocketMetrics, _ session: Session) {
+    init(_ metrics: WebSocketMetrics, _ session: WebSocketSession) {
         self.session = session
         instruments = metrics.instruments(session.masksFrames ? .client : .server)
         interval = max(metrics.interval, .milliseconds(1))

@@ -3,7 +3,7 @@
 
 /// permessage-deflate on one connection: what was agreed on, and what deflates and inflates (RFC 7692 section 7).
 ///
-/// Belongs to one ``Session``, as which it isn't safe to use from several threads.
+/// Belongs to one ``WebSocketSession``, as which it isn't safe to use from several threads.
 public final class MessageCompression {
     /// What was agreed on in the handshake.
     public let agreement: DeflateAgreement

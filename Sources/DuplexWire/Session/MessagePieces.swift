@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// A part of a message, given before the rest of it has come; see ``Session/streamMessages(limit:)``.
+/// A part of a message, given before the rest of it has come; see ``WebSocketSession/streamMessages(limit:)``.
 public struct MessagePiece: Sendable {
     /// Text or binary, the same for all pieces of a message.
     public var kind: Message.Kind
@@ -10,7 +10,7 @@ public struct MessagePiece: Sendable {
     /// Whether its message ends with it: then it may be empty, as no other piece is.
     public var isLast: Bool
     /// At most ``largest`` bytes; of a text, UTF-8 as far as it goes, which may be the middle of a character.
-    public var payload: Session.Payload
+    public var payload: WebSocketSession.Payload
 
     /// The most bytes of one piece: 64 KiB.
     public static let largest = 64 * 1_024

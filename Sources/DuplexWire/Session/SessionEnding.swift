@@ -61,7 +61,7 @@ struct SessionEnding: Sendable {
     /// Whether the end is known although what came in front of it isn't parsed yet.
     var isAhead: Bool { phase == .closeFound || phase == .closedAhead }
 
-    var state: Session.State {
+    var state: WebSocketSession.State {
         switch phase {
         case .open: .open
         case .closeFound, .closeHeard, .closeSent: .closing

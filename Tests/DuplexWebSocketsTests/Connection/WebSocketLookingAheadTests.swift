@@ -12,15 +12,15 @@ import Testing
     private static let texts = (0..<100).map { "message \($0)" }
 
     /// The WebSocket under test is one end of the pair, the peer is the other.
-    private func ends(_ pair: WebSocketPair, _ role: Session.Role) -> (tested: WebSocket, peer: WebSocket) {
+    private func ends(_ pair: WebSocketPair, _ role: WebSocketSession.Role) -> (tested: WebSocket, peer: WebSocket) {
         role == .server ? (pair.server, pair.client) : (pair.client, pair.server)
     }
 
     @Test(
         "It is answered in the same turn, and what came before it stays for the app",
-        arguments: [.server, .client] as [Session.Role]
+        arguments: [.server, .client] as [WebSocketSession.Role]
     )
-    func answered(role: Session.Role) async throws {
+    func answered(role: WebSocketSession.Role) async throws {
         try await TestLoop.run { loop in
             let pair = await WebSocketPair(on: loop.group)
             let (tested, peer) = ends(pair, role)

@@ -102,7 +102,7 @@ struct ConnectionMetersTests {
 
     @Test("A connection that was dropped is counted out once, as one that was closed is")
     func dropped() throws {
-        let session = Session(role: .server, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, now: Instant(nanoseconds: 0))
         for isClosed in [false, true] {
             let meters = ConnectionMeters(WebSocketMetrics(factory), session)
             meters.opened(after: .milliseconds(3))
@@ -116,7 +116,7 @@ struct ConnectionMetersTests {
 
     @Test("One that never opened isn't counted, and nothing is reported of what hasn't changed")
     func nothing() {
-        let session = Session(role: .server, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, now: Instant(nanoseconds: 0))
         let meters = ConnectionMeters(WebSocketMetrics(factory), session)
         meters.report()
         meters.ended()

@@ -60,7 +60,8 @@ struct MessagePaceTests {
         return limits
     }
 
-    private static func conversation(_ role: Session.Role, _ limits: MessageLimits = limits()) -> Conversation {
+    private static func conversation(_ role: WebSocketSession.Role, _ limits: MessageLimits = limits()) -> Conversation
+    {
         var conversation = Conversation(role, limits: limits)
         conversation.keepalive = .disabled
         return conversation
@@ -71,7 +72,7 @@ struct MessagePaceTests {
     private static let late = WebSocketProtocolError(.messageTimeout, "A message took longer than it may.")
 
     @Test("A message that isn't finished in its time fails with 1008; nothing behind it is taken", arguments: bothRoles)
-    func unfinished(role: Session.Role) {
+    func unfinished(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.receive(PeerFrame.text("ab").unfinished)
         conversation.perform(.lookAtDeadline, .wait(.milliseconds(9_999)), .passDeadline)
@@ -88,7 +89,7 @@ struct MessagePaceTests {
     }
 
     @Test("So does one within a frame, however often its sender drips and answers", arguments: bothRoles)
-    func dripping(role: Session.Role) {
+    func dripping(role: WebSocketSession.Role) {
         let bytes = PeerFrame.binary([UInt8](repeating: 7, count: 100)).bytes(to: role)
         var conversation = Self.conversation(role)
         conversation.receive(bytes: Array(bytes.prefix(20)))
@@ -101,7 +102,7 @@ struct MessagePaceTests {
     }
 
     @Test("Control frames within a message are no part of it", arguments: bothRoles)
-    func pings(role: Session.Role) {
+    func pings(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.receive(PeerFrame.text("ab").unfinished)
         conversation.perform(.wait(.seconds(9)))
@@ -111,7 +112,7 @@ struct MessagePaceTests {
     }
 
     @Test("Each second's worth of bytes is a second more, as long as they keep coming", arguments: bothRoles)
-    func steady(role: Session.Role) {
+    func steady(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         let hundred = [UInt8](repeating: 7, count: 100)
         conversation.receive(PeerFrame.binary(hundred).unfinished)
@@ -130,7 +131,7 @@ struct MessagePaceTests {
     }
 
     @Test("The earlier of the two is waited for: the next ping or the end of the message", arguments: bothRoles)
-    func besidePings(role: Session.Role) {
+    func besidePings(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.keepalive = .every(.seconds(20), timeout: .seconds(15))
         conversation.perform(.lookAtDeadline)
@@ -142,7 +143,7 @@ struct MessagePaceTests {
     }
 
     @Test("Time in which this side didn't read is given back", arguments: bothRoles)
-    func restart(role: Session.Role) {
+    func restart(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.receive(PeerFrame.text("ab").unfinished)
         conversation.perform(.wait(.seconds(9)), .restartMessageTime, .lookAtDeadline)
@@ -150,7 +151,7 @@ struct MessagePaceTests {
     }
 
     @Test("Time in which this side kept a peer that was too fast waiting is added, and not more", arguments: bothRoles)
-    func excuse(role: Session.Role) {
+    func excuse(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.perform(.excuseMessage(.seconds(50)))
         conversation.receive(PeerFrame.text("ab").unfinished)
@@ -166,7 +167,7 @@ struct MessagePaceTests {
     }
 
     @Test("Of such times no more is given back than ten times what a message has", arguments: bothRoles)
-    func excuses(role: Session.Role) {
+    func excuses(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.receive(PeerFrame.text("ab").unfinished)
         for time in [60, 30, 30, 4] { conversation.perform(.excuseMessage(.seconds(time)), .lookAtDeadline) }
@@ -174,7 +175,7 @@ struct MessagePaceTests {
     }
 
     @Test("A message that is given in pieces may take any time, and so may all without a limit", arguments: bothRoles)
-    func unlimited(role: Session.Role) {
+    func unlimited(role: WebSocketSession.Role) {
         for conversation in [Self.conversation(role, Self.limits(nil)), Self.conversation(role)] {
             var conversation = conversation
             if conversation.limits.messageTime != nil { conversation.perform(.stream(.unlimited)) }

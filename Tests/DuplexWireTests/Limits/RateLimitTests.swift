@@ -76,7 +76,7 @@ import Testing
 
     @Test("A session counts messages and control frames that go the long way, and no continuation")
     func counting() {
-        let session = Session(role: .server, now: Self.at(0))
+        let session = WebSocketSession(role: .server, now: Self.at(0))
         session.countFrames()
         let frames = [
             PeerFrame.text("a").unfinished, .ping(""), .continuation([]).unfinished, .continuation([]), .pong([]),

@@ -8,7 +8,7 @@ import Testing
 struct CloseFrameSplitTests {
     /// The code that answers a masked close frame with that payload, in two parts.
     private func answer(to payload: [UInt8], cutAt cut: Int) -> CloseCode? {
-        let session = Session(role: .server, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, now: Instant(nanoseconds: 0))
         let frame: [UInt8] = [0x88, 0x80 | UInt8(payload.count), 0, 0, 0, 0] + payload
         for part in [frame[..<cut], frame[cut...]] {
             var bytes = Array(part)

@@ -37,20 +37,24 @@ struct DeflatedFramesTests {
     }
 
     /// A client's end of a connection, and the server's.
-    private static func pair(_ bits: Int, takesOver: Bool, _ pool: DeflatePool) -> (client: Session, server: Session) {
+    private static func pair(
+        _ bits: Int,
+        takesOver: Bool,
+        _ pool: DeflatePool
+    ) -> (client: WebSocketSession, server: WebSocketSession) {
         var agreement = DeflateAgreement()
         agreement.serverMaxWindowBits = bits
         agreement.serverNoContextTakeover = !takesOver
         let now = Instant(nanoseconds: 0)
         let settings = Deflater.Settings(windowBits: 15)
         return (
-            Session(
+            WebSocketSession(
                 role: .client,
                 maskingKeys: MaskingKeys { 7 },
                 compression: DeflatePool().compression(agreement, role: .client, settings: settings),
                 now: now
             ),
-            Session(
+            WebSocketSession(
                 role: .server,
                 compression: pool.compression(agreement, role: .server, settings: settings),
                 now: now
@@ -108,7 +112,7 @@ struct DeflatedFramesTests {
             settings: .init(),
             threshold: 100
         )
-        let session = Session(role: .server, compression: compression, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, compression: compression, now: Instant(nanoseconds: 0))
         let short = [UInt8](repeating: 0x61, count: 99)
         let odd = (0..<200).map { UInt8(truncatingIfNeeded: $0 &* 151 ^ $0 >> 1) }
         for payload in [short, odd] {

@@ -64,11 +64,15 @@ struct InflationBufferTests {
         #expect(buffer.take().capacity == 0)
     }
 
-    private static func session(_ role: Session.Role, _ pool: DeflatePool, givesBack: Bool = false) -> Session {
+    private static func session(
+        _ role: WebSocketSession.Role,
+        _ pool: DeflatePool,
+        givesBack: Bool = false
+    ) -> WebSocketSession {
         let settings = Deflater.Settings()
         let compression = pool.compression(DeflateAgreement(), role: role, settings: settings, givesBack: givesBack)
         let keys = role == .client ? MaskingKeys { 7 } : nil
-        return Session(role: role, maskingKeys: keys, compression: compression, now: Instant(nanoseconds: 1))
+        return WebSocketSession(role: role, maskingKeys: keys, compression: compression, now: Instant(nanoseconds: 1))
     }
 
     @Test("Messages of several connections that are given back have the same memory, and are what was sent")
@@ -83,7 +87,7 @@ struct InflationBufferTests {
                 _ = client.compress(payload.span.raw) { client.encode(compressed: .text, $0, into: &output) }
             }
             var position = 0
-            var event: Session.Event?
+            var event: WebSocketSession.Event?
             _ = changed(frame) { event = server.nextEvent(in: &$0, at: &position, now: Instant(nanoseconds: 1)) }
             guard case .message(.text, .assembled(let message)) = event else {
                 Issue.record("no message")

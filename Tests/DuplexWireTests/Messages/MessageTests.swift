@@ -38,7 +38,7 @@ struct MessageTests {
     func bytes(length: Int, kind: Message.Kind) {
         let payload = (0..<length).map { UInt8(ascii: "a") + UInt8($0 % 26) }
         let frame = unsafe MessageFrame(kind, payload.span.bytes)
-        let session = Session(role: .server, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, now: Instant(nanoseconds: 0))
         let expected = written(room: session.encodedSize(payload: length)) { output in
             unsafe session.encode(kind, payload.span.bytes, into: &output)
         }

@@ -12,7 +12,7 @@ struct SessionCompressionTests {
     static let helloAgain: [UInt8] = [0xF2, 0x00, 0x11, 0x00, 0x00]
 
     private static func conversation(
-        _ role: Session.Role,
+        _ role: WebSocketSession.Role,
         limits: MessageLimits = .internet,
         _ change: (inout DeflateAgreement) -> Void = { _ in }
     ) -> Conversation {
@@ -40,14 +40,14 @@ struct SessionCompressionTests {
     // MARK: Section 7.2.3, the examples
 
     @Test("7.2.3.1: a message in one block, in one frame", arguments: bothRoles)
-    func oneBlock(role: Session.Role) {
+    func oneBlock(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.receive(Self.compressed(Self.hello))
         conversation.expect(.text("Hello"))
     }
 
     @Test("7.2.3.1: the same in two frames, with a ping between them", arguments: bothRoles)
-    func twoFrames(role: Session.Role) {
+    func twoFrames(role: WebSocketSession.Role) {
         for cut in 0...Self.hello.count {
             var conversation = Self.conversation(role)
             conversation.receive(
@@ -60,7 +60,7 @@ struct SessionCompressionTests {
     }
 
     @Test("7.2.3.2: the second message refers to the first", arguments: bothRoles)
-    func sharedWindow(role: Session.Role) {
+    func sharedWindow(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.receive(Self.compressed(Self.hello), Self.compressed(Self.helloAgain))
         conversation.expect(.text("Hello"), .text("Hello"))
@@ -93,7 +93,7 @@ struct SessionCompressionTests {
     }
 
     @Test("7.2.3.6: an empty message is one byte, or none", arguments: bothRoles)
-    func empty(role: Session.Role) {
+    func empty(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.receive(Self.compressed([0x00]), Self.compressed([]), Self.compressed(Self.hello))
         conversation.expect(.text(""), .text(""), .text("Hello"))
@@ -102,7 +102,7 @@ struct SessionCompressionTests {
     // MARK: Section 6
 
     @Test("Messages that aren't compressed may come between those that are", arguments: bothRoles)
-    func mixed(role: Session.Role) {
+    func mixed(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
         conversation.receive(Self.compressed(Self.hello), .text("plain"), PeerFrame.binary([1]).unfinished)
         conversation.receive(.continuation([2]), Self.compressed(Self.helloAgain))
@@ -110,7 +110,7 @@ struct SessionCompressionTests {
     }
 
     @Test("The bit on a fragment behind the first is refused", arguments: bothRoles)
-    func bitOnContinuation(role: Session.Role) {
+    func bitOnContinuation(role: WebSocketSession.Role) {
         for first in [Self.compressed(Self.hello), .text("Hello")] {
             var conversation = Self.conversation(role)
             conversation.receive(first.unfinished, PeerFrame.continuation([0]).reserved(0x40))
@@ -119,7 +119,7 @@ struct SessionCompressionTests {
     }
 
     @Test("The bit on a control frame is refused", arguments: bothRoles)
-    func bitOnControl(role: Session.Role) {
+    func bitOnControl(role: WebSocketSession.Role) {
         for frame in [PeerFrame.ping(""), .pong([]), .close(1_000)] {
             var conversation = Self.conversation(role)
             conversation.receive(frame.reserved(0x40))
@@ -128,7 +128,7 @@ struct SessionCompressionTests {
     }
 
     @Test("The other two bits are refused, and all where nothing was agreed on", arguments: bothRoles)
-    func otherBits(role: Session.Role) {
+    func otherBits(role: WebSocketSession.Role) {
         for bits in [0x10, 0x20, 0x50, 0x60, 0x70] as [UInt8] {
             var conversation = Self.conversation(role)
             conversation.receive(PeerFrame.text(Self.hello).reserved(bits))
@@ -142,7 +142,7 @@ struct SessionCompressionTests {
     // MARK: What isn't valid
 
     @Test("What isn't deflate fails with 1007, as does a message that ends in the middle", arguments: bothRoles)
-    func corrupt(role: Session.Role) {
+    func corrupt(role: WebSocketSession.Role) {
         let cut = Array(Self.hello.prefix(4))
         let payloads: [[UInt8]] = [[0x07], [0xFF, 0xFF], cut, Self.hello + [0, 0, 0xFF, 0xFF]]
         for payload in payloads {
@@ -153,7 +153,7 @@ struct SessionCompressionTests {
     }
 
     @Test("Text that isn't UTF-8 once it is inflated fails with 1007", arguments: bothRoles)
-    func invalidText(role: Session.Role) {
+    func invalidText(role: WebSocketSession.Role) {
         for text in [[0x61, 0xFF, 0x62], [0xC3], Array("abc".utf8) + [0xED, 0xA0, 0x80]] as [[UInt8]] {
             var conversation = Self.conversation(role)
             conversation.receive(Self.compressed(Self.deflated(text)))
@@ -167,7 +167,7 @@ struct SessionCompressionTests {
     // MARK: Limits
 
     @Test("The limit is on what comes out: exactly as much passes, one byte more fails with 1009", arguments: bothRoles)
-    func messageSize(role: Session.Role) {
+    func messageSize(role: WebSocketSession.Role) {
         let limits = MessageLimits.internet.with(messageSize: 1_000)
         for count in [999, 1_000] {
             var conversation = Self.conversation(role, limits: limits)
@@ -182,7 +182,7 @@ struct SessionCompressionTests {
     }
 
     @Test("And over all fragments", arguments: bothRoles)
-    func fragmentedBomb(role: Session.Role) {
+    func fragmentedBomb(role: WebSocketSession.Role) {
         let payload = Self.deflated([UInt8](repeating: 0x61, count: 100_000))
         var conversation = Self.conversation(role, limits: .internet.with(messageSize: 1_000))
         conversation.receive(Self.compressed(Array(payload.prefix(3))).unfinished)
@@ -191,7 +191,7 @@ struct SessionCompressionTests {
     }
 
     @Test("What deflate makes longer passes up to the limit", arguments: bothRoles)
-    func incompressible(role: Session.Role) {
+    func incompressible(role: WebSocketSession.Role) {
         let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
         // As it is, in a block with its length in front (RFC 1951 section 3.2.4).
         let payload: [UInt8] = [0x00, 0xE8, 0x03, 0x17, 0xFC] + bytes + [0x00]
@@ -201,7 +201,7 @@ struct SessionCompressionTests {
     }
 
     @Test("Bytes of which nothing comes out have a bound as well", arguments: bothRoles)
-    func emptyBlocks(role: Session.Role) {
+    func emptyBlocks(role: WebSocketSession.Role) {
         let block: [UInt8] = [0x00, 0x00, 0x00, 0xFF, 0xFF]
         var limits = MessageLimits.internet.with(messageSize: 1_000)
         limits.frameSize = 100
@@ -213,14 +213,14 @@ struct SessionCompressionTests {
     }
 
     @Test("A frame that announces more than any message may have is refused by its header", arguments: bothRoles)
-    func announced(role: Session.Role) {
+    func announced(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, limits: .internet.with(messageSize: 1_000))
         conversation.receive(Self.compressed([]).announcing(10_000))
         conversation.expectFailing(.messageTooBig, .frameTooLarge)
     }
 
     @Test("Fragments are counted", arguments: bothRoles)
-    func fragments(role: Session.Role) {
+    func fragments(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, limits: .internet.with(fragments: 2))
         conversation.receive(Self.compressed(Self.hello).unfinished, PeerFrame.continuation([]).unfinished)
         conversation.receive(.continuation([]))
@@ -262,7 +262,7 @@ struct SessionCompressionTests {
     func choices() {
         let agreement = DeflateAgreement()
         let compression = DeflatePool().compression(agreement, role: .server, settings: .init(), threshold: 100)
-        let session = Session(role: .server, compression: compression, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, compression: compression, now: Instant(nanoseconds: 0))
         let short = [UInt8](repeating: 1, count: 99)
         let long = [UInt8](repeating: 1, count: 100)
         var lengths: [Int] = []
@@ -281,7 +281,7 @@ struct SessionCompressionTests {
     @Test("An idle connection gives memory back, and goes on where it was")
     func rest() {
         let inflater = Inflater()
-        let session = Session(
+        let session = WebSocketSession(
             role: .server,
             compression: MessageCompression(agreement: DeflateAgreement(), inflater: inflater, deflater: nil),
             now: Instant(nanoseconds: 0)

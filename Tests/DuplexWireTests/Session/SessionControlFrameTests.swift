@@ -11,14 +11,14 @@ struct SessionControlFrameTests {
     static let kinds: [Opcode] = [.close, .ping, .pong]
 
     @Test("Control frames may not be fragmented", arguments: bothRoles, kinds)
-    func fragmented(role: Session.Role, opcode: Opcode) {
+    func fragmented(role: WebSocketSession.Role, opcode: Opcode) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame(opcode: opcode, payload: [], isFinal: false))
         conversation.expectFailing(.protocolError, .malformedControl)
     }
 
     @Test("Control frames may have 125 bytes of payload", arguments: bothRoles)
-    func longest(role: Session.Role) {
+    func longest(role: WebSocketSession.Role) {
         let text = String(repeating: "p", count: 125)
         var conversation = Conversation(role)
         conversation.receive(.ping(text), .pong(Array(text.utf8)), .close(1_000, String(repeating: "r", count: 123)))
@@ -28,7 +28,7 @@ struct SessionControlFrameTests {
     }
 
     @Test("Control frames may not have more", arguments: bothRoles, kinds)
-    func tooLong(role: Session.Role, opcode: Opcode) {
+    func tooLong(role: WebSocketSession.Role, opcode: Opcode) {
         for length in [126, 65_536, 1 << 63 - 1] as [UInt64] {
             var conversation = Conversation(role)
             conversation.receive(PeerFrame(opcode: opcode, payload: []).announcing(length))
@@ -39,14 +39,14 @@ struct SessionControlFrameTests {
     // MARK: Pings and pongs
 
     @Test("A ping is answered with its payload", arguments: bothRoles, ["", "p", "payload of a ping"])
-    func pong(role: Session.Role, text: String) {
+    func pong(role: WebSocketSession.Role, text: String) {
         var conversation = Conversation(role)
         conversation.receive(.ping(text))
         conversation.expect(.ping, .sent(.pong(Array(text.utf8))))
     }
 
     @Test("Of several pings in one read the last is answered, once", arguments: bothRoles)
-    func latestPing(role: Session.Role) {
+    func latestPing(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.ping("a"), .text("between"), .ping("b"), .ping("c"))
         conversation.receive(.ping("d"))
@@ -62,7 +62,7 @@ struct SessionControlFrameTests {
     }
 
     @Test("Pings are still answered after the peer has closed in the same read", arguments: bothRoles)
-    func pingThenClose(role: Session.Role) {
+    func pingThenClose(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.ping("a"), .close(1_000), .ping("b"))
         conversation.perform(.answerClose)
@@ -70,7 +70,7 @@ struct SessionControlFrameTests {
     }
 
     @Test("No pong follows this side's close frame", arguments: bothRoles)
-    func noPongAfterClose(role: Session.Role) {
+    func noPongAfterClose(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.normalClosure, ""))
         conversation.receive(.ping("late"))
@@ -79,7 +79,7 @@ struct SessionControlFrameTests {
 
     @Test("A pong that waits goes out before the close frame")
     func pongBeforeClose() {
-        let session = Session(role: .server, keepalive: .disabled, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, keepalive: .disabled, now: Instant(nanoseconds: 0))
         let input = PeerFrame.ping("a").bytes(to: .server)
         _ = changed(input) { bytes in
             var position = 0
@@ -91,7 +91,7 @@ struct SessionControlFrameTests {
     }
 
     @Test("Pongs that nobody asked for are told with what they carry, and change nothing", arguments: bothRoles)
-    func unsolicited(role: Session.Role) {
+    func unsolicited(role: WebSocketSession.Role) {
         let payloads: [[UInt8]] = [[], [0, 0, 0, 0, 0, 0, 0, 1], .init(repeating: 9, count: 125)]
         var conversation = Conversation(role)
         for payload in payloads { conversation.receive(.pong(payload)) }
@@ -103,7 +103,7 @@ struct SessionControlFrameTests {
     func payloads() {
         let input = PeerFrame.ping("who?").bytes(to: .server) + PeerFrame.pong([1, 2]).bytes(to: .server)
         for cut in 0...input.count {
-            let session = Session(role: .server, keepalive: .disabled, now: Instant(nanoseconds: 0))
+            let session = WebSocketSession(role: .server, keepalive: .disabled, now: Instant(nanoseconds: 0))
             var seen: [[UInt8]] = []
             for part in [input[..<cut], input[cut...]] {
                 _ = changed(Array(part)) { bytes in
@@ -118,7 +118,7 @@ struct SessionControlFrameTests {
     }
 
     @Test("A ping of the app's has its pong told by what it carries, of several alike the oldest", arguments: bothRoles)
-    func ownPayload(role: Session.Role) {
+    func ownPayload(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.pingCarrying(Array("a".utf8)), .pingCarrying(Array("a".utf8)), .wait(.milliseconds(3)))
         conversation.receive(.pong(Array("a".utf8)), .pong(Array("b".utf8)))
@@ -146,7 +146,7 @@ struct SessionControlFrameTests {
     // MARK: Resets
 
     @Test("A reset sends nothing more, parses nothing more, and the report says so", arguments: bothRoles)
-    func reset(role: Session.Role) {
+    func reset(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.text("before"))
         conversation.perform(.reset, .reset)
@@ -158,7 +158,7 @@ struct SessionControlFrameTests {
     }
 
     @Test("A reset within a closing handshake is one, and behind it changes nothing", arguments: bothRoles)
-    func resetWhileClosing(role: Session.Role) {
+    func resetWhileClosing(role: WebSocketSession.Role) {
         var closing = Conversation(role)
         closing.perform(.close(.goingAway, "bye"), .reset)
         #expect(closing.expect(.sent(.close(1_001, "bye"))).report.wasReset)
@@ -175,7 +175,7 @@ struct SessionControlFrameTests {
     }
 
     @Test("A pong names its ping and the time that it took", arguments: bothRoles)
-    func roundTrip(role: Session.Role) {
+    func roundTrip(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.ping, .wait(.milliseconds(3)))
         conversation.receive(.pong([0, 0, 0, 0, 0, 0, 0, 1]), .pong([0, 0, 0, 0, 0, 0, 0, 1]))
@@ -218,14 +218,14 @@ struct SessionControlFrameTests {
     }
 
     @Test("Half a code is malformed", arguments: bothRoles)
-    func halfCode(role: Session.Role) {
+    func halfCode(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame(opcode: .close, payload: [3]))
         conversation.expectFailing(.protocolError, .malformedClose)
     }
 
     @Test("An empty close frame has no code", arguments: bothRoles)
-    func empty(role: Session.Role) {
+    func empty(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.emptyClose)
         let transcript = conversation.expect(.peerClose)
@@ -237,21 +237,21 @@ struct SessionControlFrameTests {
     ]
 
     @Test("A reason must be UTF-8", arguments: bothRoles, brokenReasons)
-    func reason(role: Session.Role, reason: [UInt8]) {
+    func reason(role: WebSocketSession.Role, reason: [UInt8]) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame(opcode: .close, payload: [0x03, 0xE8] + reason))
         conversation.expectFailing(.invalidFramePayloadData, .invalidUTF8)
     }
 
     @Test("A reason that can't be UTF-8 is refused before its frame has come whole", arguments: bothRoles)
-    func earlyReason(role: Session.Role) {
+    func earlyReason(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame(opcode: .close, payload: [0x03, 0xE8, 0x61, 0xFF]).announcing(100))
         conversation.expectFailing(.invalidFramePayloadData, .invalidUTF8)
     }
 
     @Test("With a wrong code and a wrong reason, the code is what is wrong", arguments: bothRoles, brokenReasons)
-    func codeBeforeReason(role: Session.Role, reason: [UInt8]) {
+    func codeBeforeReason(role: WebSocketSession.Role, reason: [UInt8]) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame(opcode: .close, payload: [0x03, 0xED] + reason))
         conversation.expectFailing(.protocolError, .malformedClose)
@@ -265,7 +265,7 @@ struct SessionControlFrameTests {
     }
 
     @Test("Nothing needs to come behind a wrong code, nor behind a byte that no reason has", arguments: bothRoles)
-    func nothingBehind(role: Session.Role) {
+    func nothingBehind(role: WebSocketSession.Role) {
         for (payload, code) in [([0x03, 0xED], .malformedClose), ([0x03, 0xE8, 0xFF], .invalidUTF8)]
             as [([UInt8], WebSocketProtocolError.Code)]
         {

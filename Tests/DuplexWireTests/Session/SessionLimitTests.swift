@@ -10,7 +10,7 @@ struct SessionLimitTests {
     static func ones(_ count: Int) -> [UInt8] { .init(repeating: 0x31, count: count) }
 
     @Test("A message may have exactly the allowed size", arguments: bothRoles, [0, 1, 100, 125, 126, 300])
-    func messageSize(role: Session.Role, size: Int) {
+    func messageSize(role: WebSocketSession.Role, size: Int) {
         var conversation = Conversation(role, limits: .internet.with(messageSize: .bytes(size)))
         conversation.receive(.binary(Self.ones(size)))
         conversation.expect(.binary(Self.ones(size)))
@@ -19,7 +19,7 @@ struct SessionLimitTests {
     }
 
     @Test("Over all its fragments, too", arguments: bothRoles)
-    func fragmentedSize(role: Session.Role) {
+    func fragmentedSize(role: WebSocketSession.Role) {
         var conversation = Conversation(role, limits: .internet.with(messageSize: 100))
         conversation.receive(PeerFrame.text(Self.ones(60)).unfinished, PeerFrame.continuation(Self.ones(40)).unfinished)
         conversation.receive(.continuation([]))
@@ -33,7 +33,7 @@ struct SessionLimitTests {
     }
 
     @Test("A frame may have exactly the allowed size", arguments: bothRoles)
-    func frameSize(role: Session.Role) {
+    func frameSize(role: WebSocketSession.Role) {
         var limits = MessageLimits.internet
         limits.frameSize = 50
         var conversation = Conversation(role, limits: limits)
@@ -48,7 +48,7 @@ struct SessionLimitTests {
         arguments: bothRoles,
         [UInt64(1_048_577), UInt64(Int64.max)]
     )
-    func announced(role: Session.Role, length: UInt64) {
+    func announced(role: WebSocketSession.Role, length: UInt64) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame.binary([]).announcing(length))
         conversation.expectFailing(.messageTooBig, .frameTooLarge)
@@ -59,7 +59,7 @@ struct SessionLimitTests {
         arguments: bothRoles,
         [1, 2, 5]
     )
-    func fragments(role: Session.Role, count: Int) {
+    func fragments(role: WebSocketSession.Role, count: Int) {
         let first = PeerFrame.text("").unfinished
         let further = PeerFrame.continuation([]).unfinished
         var conversation = Conversation(role, limits: .internet.with(fragments: count))
@@ -95,8 +95,8 @@ struct SessionLimitTests {
     }
 
     @Test("The longest length there is is taken without limits, and holds no memory ahead", arguments: bothRoles)
-    func longest(role: Session.Role) throws {
-        let session = Session(
+    func longest(role: WebSocketSession.Role) throws {
+        let session = WebSocketSession(
             role: role,
             limits: .unlimited,
             maskingKeys: MaskingKeys { 1 },
@@ -118,7 +118,7 @@ struct SessionLimitTests {
     }
 
     @Test("Two fragments whose lengths don't fit 64 bits together are refused", arguments: bothRoles)
-    func sum(role: Session.Role) {
+    func sum(role: WebSocketSession.Role) {
         var conversation = Conversation(role, limits: .unlimited)
         conversation.receive(PeerFrame.binary([1]).unfinished, PeerFrame.continuation([]).announcing(1 << 63 - 1))
         conversation.expectFailing(.messageTooBig, .messageTooLarge)

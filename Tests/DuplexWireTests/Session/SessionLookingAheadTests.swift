@@ -9,7 +9,7 @@ import Testing
     private let payload: [UInt8] = [0x03, 0xE9]
 
     /// The events of a server's session, with the keys all zero.
-    private func events(_ session: Session, _ bytes: [UInt8]) -> [String] {
+    private func events(_ session: WebSocketSession, _ bytes: [UInt8]) -> [String] {
         var bytes = bytes
         var span = bytes.mutableSpan
         var input = unsafe span.mutableBytes
@@ -31,7 +31,7 @@ import Testing
 
     @Test("A close that is known ahead is answered, and what comes before it is given")
     func answered() {
-        let session = Session(role: .server, now: now)
+        let session = WebSocketSession(role: .server, now: now)
         #expect(session.peerCloses(ahead: payload))
         #expect(session.state == .closing && session.report.received?.code == .goingAway)
         session.answerClose(now: now)
@@ -42,7 +42,7 @@ import Testing
 
     @Test("The transport may end meanwhile")
     func ended() {
-        let session = Session(role: .server, now: now)
+        let session = WebSocketSession(role: .server, now: now)
         #expect(session.peerCloses(ahead: payload))
         session.endOfStream()
         #expect(events(session, message + close) == ["message", "close"])
@@ -51,7 +51,7 @@ import Testing
 
     @Test("What had come before the transport ended is given, if the owner says so")
     func kept() {
-        let session = Session(role: .server, now: now)
+        let session = WebSocketSession(role: .server, now: now)
         session.endOfStreamAhead()
         #expect(events(session, message) == ["message"])
         session.endInput()
@@ -60,7 +60,7 @@ import Testing
 
     @Test("A reset ends it at once, and what came before it isn't given")
     func reset() {
-        let session = Session(role: .server, now: now)
+        let session = WebSocketSession(role: .server, now: now)
         #expect(session.peerCloses(ahead: payload))
         session.reset()
         #expect(!session.endIsAhead && session.state == .closed && session.report.wasReset)
@@ -69,7 +69,7 @@ import Testing
 
     @Test("A violation before the close is still one")
     func violation() {
-        let session = Session(role: .server, now: now)
+        let session = WebSocketSession(role: .server, now: now)
         #expect(session.peerCloses(ahead: payload))
         session.answerClose(now: now)
         #expect(events(session, message + [0x83, 0x80, 0, 0, 0, 0] + close) == ["message", "violation"])
@@ -77,14 +77,14 @@ import Testing
 
     @Test("A close frame that breaks a rule isn't answered ahead", arguments: [[0x03], [0x00, 0x00]] as [[UInt8]])
     func broken(payload: [UInt8]) {
-        let session = Session(role: .server, now: now)
+        let session = WebSocketSession(role: .server, now: now)
         #expect(!session.peerCloses(ahead: payload))
         #expect(session.state == .open && session.report.received == nil)
     }
 
     @Test("The search begins at the beginning of a frame")
     func beginning() {
-        let session = Session(role: .server, now: now)
+        let session = WebSocketSession(role: .server, now: now)
         #expect(session.searchClose() != nil)
         #expect(events(session, Array(message[..<1])).isEmpty)
         #expect(session.searchClose() == nil)

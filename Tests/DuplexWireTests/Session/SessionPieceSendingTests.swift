@@ -9,7 +9,7 @@ import Testing
 @Suite("Messages that are sent in pieces (RFC 6455 section 5.4)")
 struct SessionPieceSendingTests {
     @Test("Each piece is a frame, with control frames between them", arguments: bothRoles)
-    func frames(role: Session.Role) {
+    func frames(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.begin(.binary, compress: true), .piece([1, 2], isLast: false), .ping)
         conversation.receive(.ping("p"))
@@ -26,7 +26,7 @@ struct SessionPieceSendingTests {
     }
 
     @Test("A message of one piece is one frame, an empty one too", arguments: bothRoles)
-    func single(role: Session.Role) {
+    func single(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.begin(.text, compress: false), .piece(Array("all".utf8), isLast: true))
         conversation.perform(.begin(.binary, compress: false), .piece([], isLast: true))
@@ -34,7 +34,7 @@ struct SessionPieceSendingTests {
     }
 
     @Test("Pieces may cut characters; what isn't text isn't sent, and the message can go on", arguments: bothRoles)
-    func text(role: Session.Role) {
+    func text(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.begin(.text, compress: false), .piece([0xE2, 0x82], isLast: false))
         conversation.perform(.piece([0xFF], isLast: false), .piece([], isLast: true), .piece([0xAC], isLast: true))
@@ -47,7 +47,7 @@ struct SessionPieceSendingTests {
     }
 
     @Test("Behind a close frame nothing is sent, and without a beginning neither", arguments: bothRoles)
-    func closed(role: Session.Role) {
+    func closed(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.piece([9], isLast: false), .begin(.binary, compress: false), .piece([1], isLast: false))
         conversation.perform(.close(.internalError, ""), .piece([2], isLast: true))
@@ -60,7 +60,7 @@ struct SessionPieceSendingTests {
     }
 
     @Test("Compressed pieces are one message, whose first frame alone says so", arguments: bothRoles)
-    func compressed(role: Session.Role) {
+    func compressed(role: WebSocketSession.Role) {
         for takesOver in [true, false] {
             var conversation = Conversation(role)
             var agreement = DeflateAgreement()
@@ -83,7 +83,7 @@ struct SessionPieceSendingTests {
 
     @Test("A message of which nothing was written can be abandoned, another can't")
     func abandoned() {
-        let session = Session(role: .server, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, now: Instant(nanoseconds: 0))
         session.beginMessage(.binary)
         #expect(session.isMidSending && !session.hasSentPiece)
         session.abandonMessage()
@@ -95,9 +95,9 @@ struct SessionPieceSendingTests {
     }
 
     @Test("A piece that was compressed was written, and says so", arguments: bothRoles)
-    func compressedIsWritten(role: Session.Role) {
+    func compressedIsWritten(role: WebSocketSession.Role) {
         let compression = DeflatePool().compression(DeflateAgreement(), role: role, settings: .init())
-        let session = Session(
+        let session = WebSocketSession(
             role: role,
             maskingKeys: MaskingKeys { 1 },
             compression: compression,

@@ -15,7 +15,7 @@ struct SessionPiecesAgainstWholeTests {
     private static func events(_ bytes: [UInt8], sizes: [Int], streams: Bool, _ agreement: DeflateAgreement) -> [String]
     {
         let now = Instant(nanoseconds: 0)
-        let session = Session(
+        let session = WebSocketSession(
             role: .server,
             limits: .internet.with(messageSize: limit),
             compression: DeflatePool().compression(agreement, role: .server, settings: .init()),
@@ -42,7 +42,7 @@ struct SessionPiecesAgainstWholeTests {
         return events
     }
 
-    private static func text(_ event: Session.Event, _ input: RawSpan, _ begun: inout [UInt8]) -> [String] {
+    private static func text(_ event: WebSocketSession.Event, _ input: RawSpan, _ begun: inout [UInt8]) -> [String] {
         switch event {
         case .message(let kind, let payload): return ["\(kind) \(bytes(payload, input))"]
         case .piece(let piece):
@@ -55,7 +55,7 @@ struct SessionPiecesAgainstWholeTests {
         }
     }
 
-    private static func bytes(_ payload: Session.Payload, _ input: RawSpan) -> [UInt8] {
+    private static func bytes(_ payload: WebSocketSession.Payload, _ input: RawSpan) -> [UInt8] {
         switch payload {
         case .input(let range): range.map { input.byte(at: $0) }
         case .assembled(let bytes): bytes

@@ -10,7 +10,7 @@ import Testing
 @Suite("Messages that are given in pieces (RFC 6455 section 5.4)")
 struct SessionPiecesTests {
     private static func streaming(
-        _ role: Session.Role,
+        _ role: WebSocketSession.Role,
         limit: ByteCount = .unlimited,
         limits: MessageLimits = .internet,
         deflate: DeflateAgreement? = nil
@@ -34,7 +34,7 @@ struct SessionPiecesTests {
     }
 
     @Test("One frame or several, with control frames between them, make up the message", arguments: bothRoles)
-    func fragments(role: Session.Role) {
+    func fragments(role: WebSocketSession.Role) {
         var conversation = Self.streaming(role)
         conversation.receive(.text("one"), .text(""), PeerFrame.binary([1]).unfinished, .ping("p"))
         conversation.receive(PeerFrame.continuation([2]).unfinished, .continuation([]), .binary([3]))
@@ -50,7 +50,7 @@ struct SessionPiecesTests {
     }
 
     @Test("Neither the length of messages nor that of frames is bounded, unless by a limit", arguments: bothRoles)
-    func lengths(role: Session.Role) {
+    func lengths(role: WebSocketSession.Role) {
         let limits = MessageLimits.internet.with(messageSize: 10)
         let long = [UInt8](repeating: 7, count: 150_000)
         var conversation = Self.streaming(role, limits: limits)
@@ -69,7 +69,7 @@ struct SessionPiecesTests {
     }
 
     @Test("A frame's announced length is taken at its word only against the limit", arguments: bothRoles)
-    func announced(role: Session.Role) {
+    func announced(role: WebSocketSession.Role) {
         var conversation = Self.streaming(role)
         conversation.receive(PeerFrame.binary([1, 2]).announcing(1 << 62))
         conversation.expect(.pieces(.binary, [1, 2], isFirst: true, isLast: false))
@@ -79,7 +79,7 @@ struct SessionPiecesTests {
     }
 
     @Test("Fragments with payload have no bound, those without have that of fragments", arguments: bothRoles)
-    func emptyFragments(role: Session.Role) {
+    func emptyFragments(role: WebSocketSession.Role) {
         let limits = MessageLimits.internet.with(fragments: 3)
         var many = Self.streaming(role, limits: limits)
         many.receive([PeerFrame.binary([0]).unfinished])
@@ -93,7 +93,7 @@ struct SessionPiecesTests {
     }
 
     @Test("A text is checked as it comes, and what is right before a fault is given", arguments: bothRoles)
-    func text(role: Session.Role) {
+    func text(role: WebSocketSession.Role) {
         var conversation = Self.streaming(role)
         let bytes = Array("ä€𐍈".utf8)
         conversation.receive(PeerFrame.text(Array(bytes.prefix(3))).unfinished)
@@ -123,7 +123,7 @@ struct SessionPiecesTests {
     }
 
     @Test("The rules of fragmentation hold as for whole messages", arguments: bothRoles)
-    func rules(role: Session.Role) {
+    func rules(role: WebSocketSession.Role) {
         var alone = Self.streaming(role)
         alone.receive(.continuation([1]))
         alone.expectFailing(.protocolError, .wrongFragmentation)
@@ -146,7 +146,7 @@ struct SessionPiecesTests {
             ([PeerFrame.binary([1]).announcing(2)], true),
         ] as [([PeerFrame], Bool)] {
             for streams in [false, true] {
-                let session = Session(role: .server, now: Instant(nanoseconds: 0))
+                let session = WebSocketSession(role: .server, now: Instant(nanoseconds: 0))
                 if streams { session.streamMessages() }
                 _ = changed(frames.flatMap { $0.bytes(to: .server) }) { input in
                     var position = 0
@@ -159,7 +159,7 @@ struct SessionPiecesTests {
     }
 
     @Test("A message that has begun comes as it began", arguments: bothRoles)
-    func switching(role: Session.Role) {
+    func switching(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame.binary([1]).unfinished)
         conversation.perform(.stream(.unlimited))
@@ -177,7 +177,7 @@ struct SessionPiecesTests {
     }
 
     @Test("Compressed messages are inflated piece by piece, with context and without", arguments: bothRoles)
-    func compressed(role: Session.Role) {
+    func compressed(role: WebSocketSession.Role) {
         var generator = SeededGenerator(seed: 7)
         let noise = (0..<3_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
         let bytes = noise + [UInt8](repeating: 0, count: 200_000) + noise
@@ -193,7 +193,7 @@ struct SessionPiecesTests {
     }
 
     @Test("The second message refers to the first, and empty ones are one byte or none", arguments: bothRoles)
-    func takeover(role: Session.Role) {
+    func takeover(role: WebSocketSession.Role) {
         var conversation = Self.streaming(role, deflate: DeflateAgreement())
         let frames = [SessionCompressionTests.hello, SessionCompressionTests.helloAgain, [0], []]
         conversation.receive(frames.map { PeerFrame.text($0).reserved(0x40) })
@@ -201,7 +201,7 @@ struct SessionPiecesTests {
     }
 
     @Test("A bomb is given in pieces, and ends at the limit if there is one", arguments: bothRoles)
-    func bomb(role: Session.Role) {
+    func bomb(role: WebSocketSession.Role) {
         let bytes = [UInt8](repeating: 0x61, count: 1 << 20)
         let payload = Self.deflated(bytes)
         var conversation = Self.streaming(role, limits: .internet.with(messageSize: 10), deflate: DeflateAgreement())
@@ -219,7 +219,7 @@ struct SessionPiecesTests {
     }
 
     @Test("What can't be inflated fails behind what could", arguments: bothRoles)
-    func corrupt(role: Session.Role) {
+    func corrupt(role: WebSocketSession.Role) {
         var conversation = Self.streaming(role, deflate: DeflateAgreement())
         conversation.receive(PeerFrame.binary([0xFF, 0xFF]).reserved(0x40))
         conversation.expectFailing(.invalidFramePayloadData, .malformedCompression)
@@ -238,7 +238,7 @@ struct SessionPiecesTests {
         // At some of these lengths a piece ends while the last byte is taken and not all of it is given.
         for length in stride(from: 65_537, to: 66_600, by: 17) {
             let deflate = DeflatePool().compression(DeflateAgreement(), role: .server, settings: .init())
-            let session = Session(role: .server, compression: deflate, now: Instant(nanoseconds: 0))
+            let session = WebSocketSession(role: .server, compression: deflate, now: Instant(nanoseconds: 0))
             session.streamMessages()
             let payload = Self.deflated([UInt8](repeating: 0, count: length))
             var count = 0

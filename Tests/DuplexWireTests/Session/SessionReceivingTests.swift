@@ -7,12 +7,12 @@ import Testing
 @testable import DuplexWire
 
 /// Both sides of a connection, for tables.
-let bothRoles: [Session.Role] = [.client, .server]
+let bothRoles: [WebSocketSession.Role] = [.client, .server]
 
 @Suite("Receiving messages")
 struct SessionReceivingTests {
     @Test("A whole message arrives as it was sent", arguments: bothRoles)
-    func wholeMessages(role: Session.Role) {
+    func wholeMessages(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.text("Grüße"), .binary([0, 0xFF, 7]), .text(""), .binary([]))
         conversation.expect(.text("Grüße"), .binary([0, 0xFF, 7]), .text(""), .binary([]))
@@ -23,7 +23,7 @@ struct SessionReceivingTests {
         arguments: bothRoles,
         [0, 1, 125, 126, 127, 65_535, 65_536, 65_537]
     )
-    func lengths(role: Session.Role, count: Int) {
+    func lengths(role: WebSocketSession.Role, count: Int) {
         var generator = SeededGenerator(seed: UInt64(count))
         let payload = generator.bytes(count)
         var conversation = Conversation(role)
@@ -34,7 +34,7 @@ struct SessionReceivingTests {
     }
 
     @Test("A message of 1 MiB arrives, whatever the size of the reads", arguments: bothRoles, [777, 65_536, 2_000_000])
-    func mebibyte(role: Session.Role, read: Int) {
+    func mebibyte(role: WebSocketSession.Role, read: Int) {
         var generator = SeededGenerator(seed: 20)
         let payload = generator.bytes(1 << 20)
         let input = PeerFrame.binary(payload).bytes(to: role)
@@ -52,7 +52,7 @@ struct SessionReceivingTests {
 
     @Test("No more frames are begun at an instant than are allowed, and what is left comes later in its order")
     func boundedFrames() {
-        let session = Session(role: .client, maskingKeys: MaskingKeys { 1 }, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .client, maskingKeys: MaskingKeys { 1 }, now: Instant(nanoseconds: 0))
         var input: [UInt8] = [0x8A, 0, 0x8A, 0, 0x01, 1, 0x61, 0x00, 0, 0x00, 0, 0x80, 1, 0x62]
         var position = 0
         var seen: [String] = []
@@ -75,7 +75,7 @@ struct SessionReceivingTests {
     // MARK: Fragments
 
     @Test("Fragments make one message", arguments: bothRoles)
-    func fragments(role: Session.Role) {
+    func fragments(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(
             PeerFrame.text("one ").unfinished,
@@ -89,7 +89,7 @@ struct SessionReceivingTests {
     }
 
     @Test("Empty fragments are fragments", arguments: bothRoles)
-    func emptyFragments(role: Session.Role) {
+    func emptyFragments(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(
             PeerFrame.text("").unfinished,
@@ -105,7 +105,7 @@ struct SessionReceivingTests {
     }
 
     @Test("Control frames may stand between fragments, and come first", arguments: bothRoles)
-    func interleaved(role: Session.Role) {
+    func interleaved(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(
             PeerFrame.text("one ").unfinished,
@@ -119,14 +119,14 @@ struct SessionReceivingTests {
     }
 
     @Test("A close frame between fragments ends the connection, and the message is dropped", arguments: bothRoles)
-    func closeWithinMessage(role: Session.Role) {
+    func closeWithinMessage(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame.text("one ").unfinished, .close(1_001), .continuation([]))
         conversation.expect(.peerClose)
     }
 
     @Test("A continuation needs a beginning", arguments: bothRoles, [true, false])
-    func continuationWithoutBeginning(role: Session.Role, isFinal: Bool) {
+    func continuationWithoutBeginning(role: WebSocketSession.Role, isFinal: Bool) {
         let frame = PeerFrame.continuation([1])
         var conversation = Conversation(role)
         conversation.receive(.binary([7]), isFinal ? frame : frame.unfinished)
@@ -138,7 +138,7 @@ struct SessionReceivingTests {
         arguments: bothRoles,
         [PeerFrame.text("b"), .binary([1]), .text("").unfinished]
     )
-    func beginningWithinMessage(role: Session.Role, frame: PeerFrame) {
+    func beginningWithinMessage(role: WebSocketSession.Role, frame: PeerFrame) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame.text("a").unfinished, .ping("p"))
         conversation.receive(frame)
@@ -148,7 +148,7 @@ struct SessionReceivingTests {
     // MARK: Headers
 
     @Test("Reserved bits must be zero on every kind of frame", arguments: bothRoles, (1...7).map { UInt8($0 << 4) })
-    func reservedBits(role: Session.Role, bits: UInt8) {
+    func reservedBits(role: WebSocketSession.Role, bits: UInt8) {
         for frame in [PeerFrame.text("a"), .binary([]), .ping(""), .pong([]), .emptyClose, .text("a").unfinished] {
             var conversation = Conversation(role)
             conversation.receive(frame.reserved(bits))
@@ -164,14 +164,14 @@ struct SessionReceivingTests {
         arguments: bothRoles,
         [3, 4, 5, 6, 7, 11, 12, 13, 14, 15].map { Opcode(rawValue: $0) }
     )
-    func reservedOpcodes(role: Session.Role, opcode: Opcode) {
+    func reservedOpcodes(role: WebSocketSession.Role, opcode: Opcode) {
         var conversation = Conversation(role)
         conversation.receive(.text("first"), PeerFrame(opcode: opcode, payload: [1]))
         conversation.expectFailing(.protocolError, .reservedOpcode, after: .text("first"))
     }
 
     @Test("A client's frames must be masked, a server's must not", arguments: bothRoles)
-    func maskingDirection(role: Session.Role) {
+    func maskingDirection(role: WebSocketSession.Role) {
         for frame in [PeerFrame.text("a"), .binary([]), .ping("p"), .pong([]), .close(1_000), .emptyClose] {
             var conversation = Conversation(role)
             conversation.receive(frame.wronglyMasked)
@@ -194,7 +194,7 @@ struct SessionReceivingTests {
     // MARK: Order
 
     @Test("Messages before a violation are delivered first, and nothing behind it is", arguments: bothRoles)
-    func messagesFirst(role: Session.Role) {
+    func messagesFirst(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(
             .text("one"),
@@ -214,7 +214,7 @@ struct SessionReceivingTests {
     }
 
     @Test("Nothing behind a close frame is parsed, not even what breaks the rules", arguments: bothRoles)
-    func nothingAfterClose(role: Session.Role) {
+    func nothingAfterClose(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(
             .text("before"),

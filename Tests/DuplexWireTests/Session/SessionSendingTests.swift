@@ -11,18 +11,21 @@ import Testing
 struct SessionSendingTests {
     static let start = Instant(nanoseconds: 0)
 
-    static func session(_ role: Session.Role, keys: MaskingKeys = MaskingKeys { 0x9A3C_77E1 }) -> Session {
-        Session(role: role, limits: .local, keepalive: .disabled, maskingKeys: keys, now: start)
+    static func session(
+        _ role: WebSocketSession.Role,
+        keys: MaskingKeys = MaskingKeys { 0x9A3C_77E1 }
+    ) -> WebSocketSession {
+        WebSocketSession(role: role, limits: .local, keepalive: .disabled, maskingKeys: keys, now: start)
     }
 
-    static func encode(_ message: Message, by session: Session) -> [UInt8] {
+    static func encode(_ message: Message, by session: WebSocketSession) -> [UInt8] {
         switch message {
         case .text(let text): encode(.text, Array(text.utf8), by: session)
         case .binary(let bytes): encode(.binary, bytes, by: session)
         }
     }
 
-    private static func encode(_ kind: Message.Kind, _ bytes: [UInt8], by session: Session) -> [UInt8] {
+    private static func encode(_ kind: Message.Kind, _ bytes: [UInt8], by session: WebSocketSession) -> [UInt8] {
         written(room: session.encodedSize(payload: bytes.count)) { session.encode(kind, bytes.span.raw, into: &$0) }
     }
 
@@ -31,7 +34,7 @@ struct SessionSendingTests {
         arguments: bothRoles,
         [0, 1, 125, 126, 127, 65_535, 65_536, 65_537, 1 << 20]
     )
-    func lengths(role: Session.Role, count: Int) {
+    func lengths(role: WebSocketSession.Role, count: Int) {
         var generator = SeededGenerator(seed: UInt64(count))
         let payload = generator.bytes(count)
         let session = Self.session(role)
@@ -70,7 +73,7 @@ struct SessionSendingTests {
         let closed = Self.session(.server)
         closed.close(.normalClosure, now: Self.start)
         #expect(closed.shortHeader(.binary, payload: 1) == nil)
-        let tapped = Session(role: .server, tap: SessionTap(payloadLimit: 0) { _, _ in }, now: Self.start)
+        let tapped = WebSocketSession(role: .server, tap: SessionTap(payloadLimit: 0) { _, _ in }, now: Self.start)
         #expect(tapped.shortHeader(.binary, payload: 1) == nil)
         #expect(tapped.counts.messagesSent == 0)
     }
@@ -101,7 +104,7 @@ struct SessionSendingTests {
     }
 
     @Test("Nothing is written after a close frame, whole or header alone", arguments: bothRoles)
-    func afterClose(role: Session.Role) {
+    func afterClose(role: WebSocketSession.Role) {
         let session = Self.session(role)
         session.close(.normalClosure, now: Self.start)
         #expect(!session.canSend)
@@ -112,7 +115,7 @@ struct SessionSendingTests {
     }
 
     @Test("What one side encodes the other parses, in every split", arguments: bothRoles, UInt64(1)...6)
-    func identity(role: Session.Role, seed: UInt64) {
+    func identity(role: WebSocketSession.Role, seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let keys = (0..<64).map { _ in UInt32(truncatingIfNeeded: generator.next()) }
         let next = Mutex(0)
@@ -147,7 +150,7 @@ struct SessionSendingTests {
     // MARK: Control frames
 
     @Test("Pings have identities of their own, which their payload carries", arguments: bothRoles)
-    func pings(role: Session.Role) {
+    func pings(role: WebSocketSession.Role) {
         let session = Self.session(role)
         #expect((0..<3).map { _ in session.ping(now: Self.start) } == [1, 2, 3])
         let output = written(room: session.controlOutputSize) { session.writeControlOutput(into: &$0) }
@@ -174,7 +177,7 @@ struct SessionSendingTests {
     }
 
     @Test("A close reason is cut at 123 bytes, between two characters' scalars", arguments: bothRoles)
-    func longReason(role: Session.Role) {
+    func longReason(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.normalClosure, String(repeating: "é", count: 100)))
         conversation.expect(.sent(.close(1_000, String(repeating: "é", count: 61))))

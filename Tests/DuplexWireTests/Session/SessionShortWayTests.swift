@@ -19,7 +19,7 @@ struct SessionShortWayTests {
     /// What a server says to the bytes, handed in so many at a time.
     private func events(_ bytes: [UInt8], sizes: [Int]) -> [String] {
         let now = Instant(nanoseconds: 0)
-        let session = Session(role: .server, limits: .internet.with(messageSize: .bytes(300)), now: now)
+        let session = WebSocketSession(role: .server, limits: .internet.with(messageSize: .bytes(300)), now: now)
         var events: [String] = []
         var rest = bytes[...]
         var turn = 0
@@ -38,7 +38,7 @@ struct SessionShortWayTests {
         return events
     }
 
-    private func text(_ event: Session.Event, _ input: RawSpan) -> String {
+    private func text(_ event: WebSocketSession.Event, _ input: RawSpan) -> String {
         switch event {
         case .message(let kind, .assembled(let payload)): return "\(kind) \(payload)"
         case .message(let kind, .input(let range)):

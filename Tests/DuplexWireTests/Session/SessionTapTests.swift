@@ -28,7 +28,7 @@ struct SessionTapTests {
         }
     }
 
-    private static func receive(_ pieces: [[UInt8]], _ session: Session) -> Int {
+    private static func receive(_ pieces: [[UInt8]], _ session: WebSocketSession) -> Int {
         var events = 0
         for piece in pieces {
             var bytes = piece
@@ -48,7 +48,7 @@ struct SessionTapTests {
             + [0x80, 0x80, 0, 0, 0, 0, 0x83, 0x80, 0, 0, 0, 0]
         let lines = try SplitVerifier().verify(input) { pieces -> [String] in
             let seen = Seen()
-            _ = Self.receive(pieces, Session(role: .server, tap: seen.tap(limit: 2), now: Self.start))
+            _ = Self.receive(pieces, WebSocketSession(role: .server, tap: seen.tap(limit: 2), now: Self.start))
             return seen.lines
         }
         #expect(
@@ -67,7 +67,7 @@ struct SessionTapTests {
             + [0x80, 0x81, 0, 0, 0, 0, 7]
         let (lines, counts) = try SplitVerifier().verify(input) { pieces -> Outcome in
             let seen = Seen()
-            let session = Session(role: .server, tap: seen.tap(), now: Self.start)
+            let session = WebSocketSession(role: .server, tap: seen.tap(), now: Self.start)
             session.streamMessages()
             _ = Self.receive(pieces, session)
             return Outcome(lines: seen.lines, counts: session.counts)
@@ -90,7 +90,7 @@ struct SessionTapTests {
     @Test("The pieces of a message that is sent are seen, and counted as one message at its end")
     func sendingPieces() {
         let seen = Seen()
-        let session = Session(role: .server, tap: seen.tap(), now: Self.start)
+        let session = WebSocketSession(role: .server, tap: seen.tap(), now: Self.start)
         session.beginMessage(.binary)
         for (piece, isLast) in [([1, 2], false), ([3], true)] as [([UInt8], Bool)] {
             #expect(session.counts.messagesSent == 0)
@@ -103,7 +103,7 @@ struct SessionTapTests {
     @Test("A payload that breaks a rule is seen as far as it was taken")
     func fault() {
         let seen = Seen()
-        let session = Session(role: .client, maskingKeys: MaskingKeys { 0 }, tap: seen.tap(), now: Self.start)
+        let session = WebSocketSession(role: .client, maskingKeys: MaskingKeys { 0 }, tap: seen.tap(), now: Self.start)
         #expect(Self.receive([[0x81, 0x02, 0x61, 0xFF]], session) == 1)
         #expect(seen.lines == ["incoming text 2 [97, 255]"])
     }
@@ -111,7 +111,7 @@ struct SessionTapTests {
     @Test("What is sent is seen before it is masked: messages, headers alone, pings and the close frame")
     func sending() {
         let seen = Seen()
-        let session = Session(role: .server, tap: seen.tap(), now: Self.start)
+        let session = WebSocketSession(role: .server, tap: seen.tap(), now: Self.start)
         #expect(session.isTapped)
         let payload: [UInt8] = [1, 2]
         _ = written(room: 64) {
@@ -128,7 +128,12 @@ struct SessionTapTests {
             ]
         )
         let client = Seen()
-        let masking = Session(role: .client, maskingKeys: MaskingKeys { 7 }, tap: client.tap(), now: Self.start)
+        let masking = WebSocketSession(
+            role: .client,
+            maskingKeys: MaskingKeys { 7 },
+            tap: client.tap(),
+            now: Self.start
+        )
         _ = written(room: 64) { masking.encode(.text, payload.span.raw, into: &$0) }
         #expect(client.lines == ["outgoing text masked 2 [1, 2]"])
     }
@@ -137,7 +142,7 @@ struct SessionTapTests {
     func shortWay() {
         for isTapped in [false, true] {
             let seen = Seen()
-            let session = Session(role: .server, tap: isTapped ? seen.tap() : nil, now: Self.start)
+            let session = WebSocketSession(role: .server, tap: isTapped ? seen.tap() : nil, now: Self.start)
             for _ in 0..<2 {
                 var bytes: [UInt8] = [0x82, 0x81, 0, 0, 0, 0, 5]
                 var span = bytes.mutableSpan

@@ -12,7 +12,7 @@ struct SessionTests {
 
     @Test("A new session is open, and nothing has happened")
     func fresh() {
-        let session = Session(role: .server, now: Self.start)
+        let session = WebSocketSession(role: .server, now: Self.start)
         #expect(session.state == .open)
         #expect(session.canSend)
         #expect(!session.masksFrames)
@@ -24,7 +24,7 @@ struct SessionTests {
 
     @Test("A client masks its frames, each with a key of its own")
     func clientMasks() {
-        let session = Session(role: .client, maskingKeys: MaskingKeys { 0x0403_0201 }, now: Self.start)
+        let session = WebSocketSession(role: .client, maskingKeys: MaskingKeys { 0x0403_0201 }, now: Self.start)
         #expect(session.masksFrames)
         let output = written(room: 7) { session.encode(.binary, [0].span.raw, into: &$0) }
         #expect(output == [0x82, 0x81, 1, 2, 3, 4, 1])
@@ -32,7 +32,7 @@ struct SessionTests {
 
     @Test("A server doesn't mask, even if it is handed keys")
     func serverDoesNotMask() {
-        let session = Session(role: .server, maskingKeys: MaskingKeys { 0x0403_0201 }, now: Self.start)
+        let session = WebSocketSession(role: .server, maskingKeys: MaskingKeys { 0x0403_0201 }, now: Self.start)
         let output = written(room: session.encodedSize(payload: 1)) { session.encode(.binary, [0].span.raw, into: &$0) }
         #expect(output == [0x82, 1, 0])
     }
@@ -40,14 +40,14 @@ struct SessionTests {
     @Test("A client without masking keys stops the process")
     func clientWithoutKeys() async {
         await #expect(processExitsWith: .failure) {
-            _ = Session(role: .client, now: Instant(nanoseconds: 0))
+            _ = WebSocketSession(role: .client, now: Instant(nanoseconds: 0))
         }
     }
 
     // MARK: The closing handshake
 
     @Test("This side closes, the peer answers", arguments: bothRoles)
-    func localClose(role: Session.Role) {
+    func localClose(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.goingAway, "see you"))
         #expect(conversation.expect(.sent(.close(1_001, "see you"))).state == .closing)
@@ -62,7 +62,7 @@ struct SessionTests {
     }
 
     @Test("The peer closes, this side answers with the peer's code", arguments: bothRoles)
-    func remoteClose(role: Session.Role) {
+    func remoteClose(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.close(4_000, "bye"))
         #expect(conversation.expect(.peerClose).state == .closing)
@@ -76,7 +76,7 @@ struct SessionTests {
     }
 
     @Test("A close frame without a code is answered by one without a code", arguments: bothRoles)
-    func emptyClose(role: Session.Role) {
+    func emptyClose(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.emptyClose)
         conversation.perform(.answerClose)
@@ -86,7 +86,7 @@ struct SessionTests {
     }
 
     @Test("The app may answer a close with a code of its own", arguments: bothRoles)
-    func ownAnswer(role: Session.Role) {
+    func ownAnswer(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.close(1_001))
         conversation.perform(.close(.normalClosure, "fine"), .answerClose)
@@ -97,7 +97,7 @@ struct SessionTests {
     }
 
     @Test("Both close at once: each close frame answers the other", arguments: bothRoles)
-    func crossing(role: Session.Role) {
+    func crossing(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.normalClosure, ""))
         conversation.receive(.close(1_001))
@@ -109,7 +109,7 @@ struct SessionTests {
     }
 
     @Test("Closing twice sends one close frame, the first", arguments: bothRoles)
-    func closingTwice(role: Session.Role) {
+    func closingTwice(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.goingAway, ""), .close(.internalError, ""), .ping, .send("x"))
         conversation.perform(.fail(WebSocketProtocolError(.keepaliveTimeout, "late")))
@@ -126,7 +126,7 @@ struct SessionTests {
     // MARK: Ends that aren't clean
 
     @Test("The transport ends without a close frame: 1006", arguments: bothRoles)
-    func endWithoutClose(role: Session.Role) {
+    func endWithoutClose(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(PeerFrame.text("half").unfinished)
         conversation.perform(.endOfStream, .send("x"), .ping, .close(.normalClosure, ""))
@@ -138,7 +138,7 @@ struct SessionTests {
     }
 
     @Test("The transport ends before the peer's answer: 1006", arguments: bothRoles)
-    func endBeforeAnswer(role: Session.Role) {
+    func endBeforeAnswer(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.normalClosure, ""), .endOfStream)
         let transcript = conversation.expect(.sent(.close(1_000)))
@@ -148,7 +148,7 @@ struct SessionTests {
     }
 
     @Test("The transport ends before this side's answer: not clean, but the peer's code stands", arguments: bothRoles)
-    func endBeforeOwnAnswer(role: Session.Role) {
+    func endBeforeOwnAnswer(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.close(1_001))
         conversation.perform(.endOfStream, .answerClose)
@@ -159,7 +159,7 @@ struct SessionTests {
     }
 
     @Test("A violation after this side's close frame sends nothing more, and is reported", arguments: bothRoles)
-    func violationWhileClosing(role: Session.Role) {
+    func violationWhileClosing(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.normalClosure, ""))
         conversation.receive(.text([0xFF]), .close(1_000))
@@ -201,8 +201,8 @@ struct SessionTests {
     func shared() {
         let settings = SessionSettings(keepalive: .every(.seconds(1), timeout: .seconds(1)))
         let start = Instant(nanoseconds: 5)
-        let early = Session(role: .server, settings: settings, now: start)
-        let late = Session(role: .server, settings: settings, now: start.advanced(by: .seconds(1)))
+        let early = WebSocketSession(role: .server, settings: settings, now: start)
+        let late = WebSocketSession(role: .server, settings: settings, now: start.advanced(by: .seconds(1)))
         #expect(early.settings === late.settings)
         #expect(early.deadline == start.advanced(by: .seconds(1)))
         #expect(late.deadline == start.advanced(by: .seconds(2)))
@@ -233,7 +233,7 @@ struct SessionCountsTests {
     @Test("What arrives counts the same in every split")
     func arriving() throws {
         let counts = try SplitVerifier().verify(Self.input) { pieces -> SessionCounts in
-            let session = Session(role: .server, now: Self.start)
+            let session = WebSocketSession(role: .server, now: Self.start)
             for piece in pieces {
                 var bytes = piece
                 var span = bytes.mutableSpan
@@ -252,7 +252,7 @@ struct SessionCountsTests {
 
     @Test("What is sent counts once, and nothing does behind the close frame")
     func sending() {
-        let session = Session(role: .server, now: Self.start)
+        let session = WebSocketSession(role: .server, now: Self.start)
         let payload: [UInt8] = [1, 2, 3]
         _ = written(room: 64) {
             session.encode(.binary, payload.span.raw, into: &$0)
@@ -272,7 +272,7 @@ struct SessionCountsTests {
 
     @Test("The first message has an instant, and later ones don't change it")
     func firstMessage() {
-        let session = Session(role: .server, now: Self.start)
+        let session = WebSocketSession(role: .server, now: Self.start)
         #expect(session.firstMessage == nil && session.began == Self.start)
         for second in 1...2 {
             var bytes: [UInt8] = [0x82, 0x80, 0, 0, 0, 0]

@@ -16,21 +16,21 @@ struct SessionTextTests {
     ]
 
     @Test("Text that isn't UTF-8 is refused", arguments: bothRoles, broken)
-    func refused(role: Session.Role, text: [UInt8]) {
+    func refused(role: WebSocketSession.Role, text: [UInt8]) {
         var conversation = Conversation(role)
         conversation.receive(.text(text))
         conversation.expectFailing(.invalidFramePayloadData, .invalidUTF8)
     }
 
     @Test("Bytes may be anything", arguments: bothRoles, broken)
-    func binary(role: Session.Role, bytes: [UInt8]) {
+    func binary(role: WebSocketSession.Role, bytes: [UInt8]) {
         var conversation = Conversation(role)
         conversation.receive(.binary(bytes), PeerFrame.binary(bytes).unfinished, .continuation(bytes))
         conversation.expect(.binary(bytes), .binary(bytes + bytes))
     }
 
     @Test("Characters may be cut anywhere between fragments", arguments: bothRoles)
-    func acrossFragments(role: Session.Role) {
+    func acrossFragments(role: WebSocketSession.Role) {
         let text = "aé€😀z"
         let bytes = Array(text.utf8)
         for first in 0...bytes.count {
@@ -48,7 +48,7 @@ struct SessionTextTests {
     }
 
     @Test("A character begun in one fragment and not finished in the next is refused", arguments: bothRoles)
-    func brokenAcrossFragments(role: Session.Role) {
+    func brokenAcrossFragments(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.receive(.text([0xE2]).unfinished, .continuation([0x82]).unfinished, .continuation([0x41]))
         conversation.expectFailing(.invalidFramePayloadData, .invalidUTF8)
@@ -62,7 +62,7 @@ struct SessionTextTests {
         arguments: bothRoles,
         broken
     )
-    func early(role: Session.Role, text: [UInt8]) {
+    func early(role: WebSocketSession.Role, text: [UInt8]) {
         var conversation = Conversation(role)
         conversation.receive(.text("ok"), .text(text + [0xFF]).announcing(100_000))
         conversation.expectFailing(.invalidFramePayloadData, .invalidUTF8, after: .text("ok"))

@@ -23,21 +23,21 @@ struct SessionTimeTests {
         )
     }
 
-    static func conversation(_ role: Session.Role, every interval: Int, timeout: Int) -> Conversation {
+    static func conversation(_ role: WebSocketSession.Role, every interval: Int, timeout: Int) -> Conversation {
         var conversation = Conversation(role)
         conversation.keepalive = .every(.seconds(interval), timeout: .seconds(timeout))
         return conversation
     }
 
     @Test("Without a keepalive there is nothing to wait for", arguments: bothRoles)
-    func disabled(role: Session.Role) {
+    func disabled(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.lookAtDeadline, .wait(.seconds(100_000)), .passDeadline)
         conversation.expect(.deadline(nil), .timeout(.none))
     }
 
     @Test("A ping goes out every interval, traffic or not", arguments: bothRoles)
-    func interval(role: Session.Role) {
+    func interval(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 20, timeout: 15)
         conversation.perform(.lookAtDeadline, .wait(.seconds(19)), .passDeadline, .wait(.seconds(1)), .passDeadline)
         conversation.receive(.text("alive"))
@@ -58,7 +58,7 @@ struct SessionTimeTests {
     }
 
     @Test("A peer that is silent after a ping is given up when the timeout has passed", arguments: bothRoles)
-    func silence(role: Session.Role) {
+    func silence(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 20, timeout: 15)
         conversation.perform(.wait(.seconds(20)), .passDeadline, .lookAtDeadline)
         conversation.perform(.wait(.seconds(14)), .passDeadline, .wait(.seconds(1)), .passDeadline, .lookAtDeadline)
@@ -73,7 +73,7 @@ struct SessionTimeTests {
     }
 
     @Test("Any byte is a sign of life: part of a frame, a pong to nothing", arguments: bothRoles)
-    func signOfLife(role: Session.Role) {
+    func signOfLife(role: WebSocketSession.Role) {
         let lives: [([UInt8], [Seen])] = [([0x81], []), (PeerFrame.pong([]).bytes(to: role), [.unaskedPong([])])]
         for (bytes, seen) in lives {
             var conversation = Self.conversation(role, every: 20, timeout: 15)
@@ -85,7 +85,7 @@ struct SessionTimeTests {
     }
 
     @Test("What came at the very instant of the ping is no answer to it", arguments: bothRoles)
-    func sameInstant(role: Session.Role) {
+    func sameInstant(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 20, timeout: 15)
         conversation.perform(.wait(.seconds(20)))
         conversation.receive(.text("a"))
@@ -132,7 +132,7 @@ struct SessionTimeTests {
     // MARK: Closing
 
     @Test("A peer that doesn't answer a close frame in time is given up", arguments: bothRoles)
-    func closeTimeout(role: Session.Role) {
+    func closeTimeout(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 2, timeout: 1)
         conversation.closeTimeout = .seconds(5)
         conversation.perform(.wait(.seconds(1)), .close(.normalClosure, ""), .lookAtDeadline)
@@ -146,7 +146,7 @@ struct SessionTimeTests {
     }
 
     @Test("Bytes of the peer don't put the end of the closing handshake off", arguments: bothRoles)
-    func closeTimeoutWithTraffic(role: Session.Role) {
+    func closeTimeoutWithTraffic(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 2, timeout: 1)
         conversation.perform(.close(.normalClosure, ""), .wait(.seconds(9)))
         conversation.receive(.text("a"), .ping("b"))
@@ -162,7 +162,7 @@ struct SessionTimeTests {
     }
 
     @Test("After both close frames there is nothing to wait for", arguments: bothRoles)
-    func closed(role: Session.Role) {
+    func closed(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 2, timeout: 1)
         conversation.perform(.close(.normalClosure, ""))
         conversation.receive(.close(1_000))
@@ -171,7 +171,7 @@ struct SessionTimeTests {
     }
 
     @Test("A failed connection is given up like a closing one", arguments: bothRoles)
-    func failed(role: Session.Role) {
+    func failed(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 2, timeout: 1)
         conversation.receive(.text([0xFF]))
         conversation.perform(.failAsSeen, .lookAtDeadline, .wait(.seconds(10)), .passDeadline)
@@ -184,7 +184,7 @@ struct SessionTimeTests {
     }
 
     @Test("A peer that has closed owes no sign of life, however long the app takes to answer", arguments: bothRoles)
-    func silenceAfterClose(role: Session.Role) {
+    func silenceAfterClose(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 20, timeout: 15)
         conversation.receive(.close(1_000))
         conversation.perform(.lookAtDeadline, .wait(.seconds(20)), .passDeadline, .wait(.seconds(15)), .passDeadline)
@@ -201,7 +201,7 @@ struct SessionTimeTests {
     }
 
     @Test("Nor does one that broke the rules, which isn't listened to any more", arguments: bothRoles)
-    func silenceAfterViolation(role: Session.Role) {
+    func silenceAfterViolation(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role, every: 20, timeout: 15)
         conversation.receive(.text([0xFF]))
         conversation.perform(.lookAtDeadline, .wait(.seconds(40)), .passDeadline, .wait(.seconds(15)), .passDeadline)

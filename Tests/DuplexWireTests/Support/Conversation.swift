@@ -25,7 +25,7 @@ enum Seen: Equatable, Sendable {
     case malformedOutput([UInt8])
     /// The session didn't take all of its input.
     case stuck(Int)
-    case timeout(Session.TimeoutAction)
+    case timeout(WebSocketSession.TimeoutAction)
     case deadline(Instant?)
 }
 
@@ -62,10 +62,10 @@ struct Conversation: Sendable {
     struct Transcript: Equatable, Sendable {
         var seen: [Seen] = []
         var report = CloseReport()
-        var state = Session.State.open
+        var state = WebSocketSession.State.open
     }
 
-    let role: Session.Role
+    let role: WebSocketSession.Role
     var limits = MessageLimits.internet
     var keepalive = Keepalive.disabled
     var closeTimeout = Duration.seconds(10)
@@ -76,7 +76,7 @@ struct Conversation: Sendable {
     var verifier = SplitVerifier()
     private(set) var steps: [Step] = []
 
-    init(_ role: Session.Role, limits: MessageLimits = .internet) {
+    init(_ role: WebSocketSession.Role, limits: MessageLimits = .internet) {
         self.role = role
         self.limits = limits
     }

@@ -7,14 +7,14 @@ import DuplexDeflate
 
 /// One run of a conversation, with what the peer sends in given pieces.
 final class ConversationRun {
-    private let session: Session
+    private let session: WebSocketSession
     private let isMasked: Bool
     private var now = Instant(nanoseconds: 1_000)
     private var transcript = Conversation.Transcript()
 
     init(_ conversation: Conversation) {
         isMasked = conversation.role == .client
-        session = Session(
+        session = WebSocketSession(
             role: conversation.role,
             limits: conversation.limits,
             keepalive: conversation.keepalive,
@@ -77,7 +77,7 @@ final class ConversationRun {
         if position != piece.count { transcript.seen.append(.stuck(position)) }
     }
 
-    private func seen(_ event: Session.Event, _ input: RawSpan) -> Seen {
+    private func seen(_ event: WebSocketSession.Event, _ input: RawSpan) -> Seen {
         switch event {
         case .message(let kind, .input(let range)):
             message(kind, range.map { input.byte(at: $0) })

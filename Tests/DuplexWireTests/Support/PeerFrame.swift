@@ -48,7 +48,7 @@ extension PeerFrame {
     static let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
 
     /// The frame on its way to that role, masked as it must be unless it is wrong.
-    func bytes(to role: Session.Role) -> [UInt8] {
+    func bytes(to role: WebSocketSession.Role) -> [UInt8] {
         let isMasked = (role == .server) != isWronglyMasked
         let length = announcedLength ?? UInt64(payload.count)
         var bytes = [(isFinal ? 0x80 : 0) | reservedBits | opcode.rawValue]

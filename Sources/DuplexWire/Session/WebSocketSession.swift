@@ -14,7 +14,7 @@
 ///
 /// There is one session for a connection, so it is a reference; it belongs to the owner of the connection, and isn't
 /// safe to use from several threads. What every message asks for lies in plain fields of its own.
-public final class Session {
+public final class WebSocketSession {
     /// Which side of the connection this is.
     public enum Role: Sendable, Hashable {
         /// The side that connected; its frames are masked.
@@ -39,7 +39,7 @@ public final class Session {
         case message(Message.Kind, Payload)
         /// A part of a message; see ``streamMessages(limit:)``.
         case piece(MessagePiece)
-        /// A ping; its pong is in the control output, and ``Session/controlPayload`` is what both carry.
+        /// A ping; its pong is in the control output, and ``WebSocketSession/controlPayload`` is what both carry.
         case ping
         /// The pong for the ping with that identity, or for a later one.
         case pong(UInt64, roundTrip: Duration)
@@ -1260,12 +1260,12 @@ public final class Session {
 
 extension DeflateAgreement {
     /// Whether messages of that side may refer to those before them.
-    public func takesOver(_ sender: Session.Role) -> Bool {
+    public func takesOver(_ sender: WebSocketSession.Role) -> Bool {
         !(sender == .server ? serverNoContextTakeover : clientNoContextTakeover)
     }
 
     /// The largest window that that side deflates with, as an exponent.
-    public func windowBits(_ sender: Session.Role) -> Int {
+    public func windowBits(_ sender: WebSocketSession.Role) -> Int {
         sender == .server ? serverMaxWindowBits : clientMaxWindowBits
     }
 }
