@@ -5,13 +5,13 @@ var server = WebServer(port: 8080)
 server.use(.securityHeaders(), .compressResponses())
 
 var assets = FileOptions()
-assets.keepsHashedNames = true
-assets.appPage = "index.html"
+assets.hashedNamesAreImmutable = true
+assets.fallbackPage = "index.html"
 server.files("/", from: "dist", serving: assets)
 
 var downloads = FileOptions()
 downloads.showsListings = true
-downloads.attaches = true
+downloads.sendsAsAttachments = true
 server.files("/downloads", from: "/srv/downloads", serving: downloads)
 
 try await server.run(until: .terminate, .interrupt)

@@ -20,7 +20,7 @@ struct DurationTests {
         DuplexServer: RouteOption.timeLimit WebServer.blockedLoopThreshold WebServer.closeTimeout WebServer.idleTimeout
         DuplexSharing: ResumableUploadOptions.lifetime WebDAVOptions.lockTime
         DuplexSockets: CachingResolver.refreshTimeout ChainedResolver.init ChainedResolver.timeout
-        DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.nameTimeout ConnectOptions.timeout
+        DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.lookupTimeout ConnectOptions.timeout
         DuplexFoundation: DelegatedSocket.readData DelegatedSocket.write DelegatedUDPSocket.send
         DuplexDelegates: DelegatedSocket.readData DelegatedSocket.write DelegatedUDPSocket.send
         DuplexSockets: ProxyProtocol.required ResolverConfiguration.timeout Socket.connect Socket.peek
@@ -28,7 +28,7 @@ struct DurationTests {
         DuplexSockets: SocketOptions.after SocketOptions.wait TLSOptions.handshakeTimeout
         DuplexSockets: TLSServerOptions.handshakeTimeout UDPSocket.receive UDPSocket.send UDPSocket.connect
         DuplexTesting: Faults.init Faults.interval Faults.slow WebServer.testing
-        DuplexTopics: RedisOptions.answerTimeout RedisOptions.pingInterval RedisOptions.presenceLease
+        DuplexTopics: RedisOptions.responseTimeout RedisOptions.pingInterval RedisOptions.presenceLease
         DuplexTopics: RouteBuilder.events TopicClientOptions.requestTimeout TopicOptions.historyTimeout
         DuplexTopics: TopicOptions.init TopicOptions.time
         DuplexWebSockets: ReconnectOptions.attemptTimeout ReconnectOptions.probeTimeout

@@ -17,8 +17,8 @@ struct RedisTopicsDeploymentsTests {
     private static var redisOptions: RedisOptions {
         var redis = RedisOptions()
         redis.backoff = .constant(.milliseconds(5))
-        redis.answerTimeout = .limit(seconds: 60)
-        redis.whileAway = .wait(commands: 100_000, bytes: .mebibytes(64), time: .seconds(120))
+        redis.responseTimeout = .limit(seconds: 60)
+        redis.whenDisconnected = .wait(commands: 100_000, bytes: .mebibytes(64), time: .seconds(120))
         return redis
     }
 

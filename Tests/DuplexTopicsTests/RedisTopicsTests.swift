@@ -24,8 +24,8 @@ struct RedisTopicsTests {
     private static func topics(_ url: String) throws -> Topics {
         var redis = RedisOptions()
         redis.backoff = .constant(.milliseconds(5))
-        redis.answerTimeout = .limit(seconds: 60)
-        redis.whileAway = .wait(commands: 100_000, bytes: .mebibytes(64), time: .seconds(120))
+        redis.responseTimeout = .limit(seconds: 60)
+        redis.whenDisconnected = .wait(commands: 100_000, bytes: .mebibytes(64), time: .seconds(120))
         return Topics(try .redis(url, prefix: "app", options: redis), try options())
     }
 
@@ -178,12 +178,12 @@ struct RedisTopicsTests {
     func away() async throws {
         try await TestRedis.run { redis in
             var redisOptions = RedisOptions()
-            redisOptions.whileAway = .fail
+            redisOptions.whenDisconnected = .fail
             redisOptions.backoff = .constant(.milliseconds(5))
             var options = try Self.options()
-            options.whileAway = .deliverHere
+            options.whenDisconnected = .deliverHere
             let here = Topics(try .redis(redis.url, options: redisOptions), options)
-            options.whileAway = .waitOrFail
+            options.whenDisconnected = .waitOrFail
             let fails = Topics(try .redis(redis.url, options: redisOptions), options)
             for topics in [here, fails] { for await state in topics.states where state == .connected { break } }
             let pair = await WebSocketPair()

@@ -92,8 +92,8 @@ struct WebSocketTopicsTests {
     @Test("Names that aren't valid, and limits, are told")
     func limits() async throws {
         try await TopicFixture.run { options in
-            options.mostSubscriptions = 3
-            options.mostSubscriptionsOfConnection = 2
+            options.subscriptionLimit = 3
+            options.subscriptionsPerConnectionLimit = 2
         } _: { fixture in
             let (one, two) = (await fixture.pair(), await fixture.pair())
             func code(_ name: String, _ socket: WebSocket) async -> TopicError.Code? {

@@ -39,7 +39,7 @@ struct ClientTLSArguments: ParsableArguments {
         if let serverName { options.serverName = serverName }
         // Each change has what is costly made anew, so only what was asked for is changed.
         if let authority { options.trust = .systemRoots.adding(try TLSCertificate.pem(at: authority)) }
-        if insecure { options.trust = .anyone }
+        if insecure { options.trust = .insecure }
         if let certificate {
             options.identity = try IdentityFiles(certificate: certificate, key: key, keyOption: "--key").load()
         }

@@ -25,7 +25,7 @@ public struct FileOptions: Sendable {
     ///
     /// Default: no. What is taken for a hash: eight letters and digits or more between dots or dashes before the end of
     /// the name, a digit and a letter among them.
-    public var keepsHashedNames = false
+    public var hashedNamesAreImmutable = false
     /// Whether `app.js` is answered with `app.js.br`, `app.js.zst` or `app.js.gz` where the client takes that.
     ///
     /// Default: yes, but for one that is older than the file.
@@ -52,7 +52,7 @@ public struct FileOptions: Sendable {
     ///
     /// It answers, with 200, where a browser asks for a page that isn't there, and the last name has no dot. Default:
     /// none.
-    public var appPage: String?
+    public var fallbackPage: String?
     /// The page that is sent with 404, such as `404.html`.
     ///
     /// Default: none.
@@ -60,7 +60,7 @@ public struct FileOptions: Sendable {
     /// Whether browsers are to keep files instead of showing them.
     ///
     /// Default: no.
-    public var attaches = false
+    public var sendsAsAttachments = false
 
     /// How many files each loop keeps open, with what is ready of their responses; each takes a descriptor.
     ///
@@ -115,7 +115,7 @@ public struct FileOptions: Sendable {
 
     /// The value of `Cache-Control` for a file of that name (RFC 9111 section 5.2.2, RFC 8246).
     func cacheControl(of name: String) -> String {
-        if keepsHashedNames && Self.holdsHash(name) {
+        if hashedNamesAreImmutable && Self.holdsHash(name) {
             return (isPrivate ? "private" : "public") + ", max-age=31536000, immutable"
         }
         guard let maxAge else { return isPrivate ? "private, no-cache" : "no-cache" }

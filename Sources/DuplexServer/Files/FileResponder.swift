@@ -163,7 +163,7 @@ final class FileResponder: Sendable {
     }
 
     private func missing(_ request: Request, _ onlyIfCached: Bool) throws -> Answer {
-        if let page = options.appPage, Self.asksForPage(request), let file = try open(page, onlyIfCached),
+        if let page = options.fallbackPage, Self.asksForPage(request), let file = try open(page, onlyIfCached),
             file.kind == .file
         {
             return try answer(file, page, page, request, onlyIfCached) { _ in }

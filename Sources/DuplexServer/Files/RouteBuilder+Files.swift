@@ -28,7 +28,7 @@ extension RouteBuilder {
     ///
     /// Hazard: pages in the folder are pages of this server, with what browsers let them do here. Who lets strangers put
     /// files there
-    /// serves them on a host of their own, or with ``FileOptions/attaches``.
+    /// serves them on a host of their own, or with ``FileOptions/sendsAsAttachments``.
     ///
     /// - Parameters:
     ///   - path: what paths begin with, such as `/assets`; `/` for all.

@@ -79,7 +79,9 @@ final class ServedFile {
         fields[.eTag] = tag?.description
         if varies { fields[.vary] = HTTPField.Name.acceptEncoding.rawName }
         if let coding { fields[.contentEncoding] = coding }
-        if options.attaches { fields[.contentDisposition] = ContentDisposition.attachment(filename: name).description }
+        if options.sendsAsAttachments {
+            fields[.contentDisposition] = ContentDisposition.attachment(filename: name).description
+        }
         return Form(
             file: file,
             coding: coding,

@@ -15,13 +15,13 @@ extension RouteOption {
     ///
     /// - Parameters:
     ///   - name: the field. Default: `X-Request-ID`.
-    ///   - isTrusting: whether an id that comes with the request is kept, where a proxy in front has made it. Default: false.
+    ///   - trustsProxy: whether an id that comes with the request is kept, where a proxy in front has made it. Default: false.
     /// - Returns: the option.
-    public static func requestID(_ name: HTTPField.Name? = nil, isTrusting: Bool = false) -> RouteOption {
+    public static func requestID(_ name: HTTPField.Name? = nil, trustsProxy: Bool = false) -> RouteOption {
         let name = name ?? .xRequestID
         return .all(
             .before { request in
-                let given = isTrusting ? request.head.value(of: name).flatMap(fit) : nil
+                let given = trustsProxy ? request.head.value(of: name).flatMap(fit) : nil
                 request[RequestID.self] = given ?? RandomText.hexadecimal()
                 return nil
             },

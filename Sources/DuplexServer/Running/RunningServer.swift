@@ -77,7 +77,7 @@ public final class RunningServer: Sendable {
             try await onListening(addresses[0])
             try await accept()
             onServing()
-            await untilStopped()
+            await waitUntilStopped()
         } catch is CancellationError {
         } catch {
             failure = error
@@ -188,7 +188,7 @@ public final class RunningServer: Sendable {
     }
 
     /// Waits until the server has ended, by ``stop(within:)``, or the task is cancelled, which ends nothing.
-    public func untilStopped() async {
+    public func waitUntilStopped() async {
         let (never, continuation) = AsyncStream<Never>.makeStream()
         let number = state.withLock { state -> Int? in
             if state.hasStopped { return nil }

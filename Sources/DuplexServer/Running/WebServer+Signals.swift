@@ -87,7 +87,7 @@ extension WebServer {
                 return true
             }
             tasks.addTask {
-                if let caught { for await _ in caught { break } } else { await running.untilStopped() }
+                if let caught { for await _ in caught { break } } else { await running.waitUntilStopped() }
                 return true
             }
             if let watch {

@@ -41,7 +41,7 @@ public struct TLSTrust: Sendable {
     /// Any certificate at all: whoever is on the way can read and change everything.
     ///
     /// For tests; or with ``pinned(to:)`` or ``decided(by:)``, which then are all that stands between.
-    public static let anyone = TLSTrust(isVerified: false, checksName: false)
+    public static let insecure = TLSTrust(isVerified: false, checksName: false)
 
     /// The same, and certificates that lead to one of these.
     public func adding(_ roots: [TLSCertificate]) -> TLSTrust {
@@ -51,7 +51,7 @@ public struct TLSTrust: Sendable {
     /// The same, with whatever name the certificate has.
     ///
     /// Hazard: anybody who has a certificate for any name can pretend to be this peer.
-    public func withAnyName() -> TLSTrust {
+    public func withoutNameCheck() -> TLSTrust {
         changed { $0.checksName = false }
     }
 

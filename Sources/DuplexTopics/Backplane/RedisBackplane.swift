@@ -11,7 +11,7 @@ import DuplexWire
 /// topic or pattern, and one connection to each server.
 ///
 /// When a connection is lost, messages of topics that keep some are sent again on the next one, in their order, and are
-/// published once; as many of them, and for so long, as ``RedisOptions/whileAway`` has it. Messages of other topics
+/// published once; as many of them, and for so long, as ``RedisOptions/whenDisconnected`` has it. Messages of other topics
 /// that were on their way fail, since they may have been delivered. A master that fails takes with it what none of its
 /// replicas has yet, also what it has answered: a topic that lacks messages that a node knows of gets another epoch.
 public final class RedisBackplane: Backplane {
@@ -113,7 +113,7 @@ public final class RedisBackplane: Backplane {
     /// Ends it: the members of this node leave, and pending completions get `unavailable`.
     ///
     /// Twice is the same as once. Returns once the connections are closed; Redis, where it can be reached, has
-    /// ``RedisOptions/answerTimeout`` to hear of it.
+    /// ``RedisOptions/responseTimeout`` to hear of it.
     public func close() async {
         if inbox.end() { await Self.close(core, client, loop, ownsLoop: ownsLoop) }
     }

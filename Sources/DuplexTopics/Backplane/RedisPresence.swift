@@ -57,7 +57,7 @@ final class RedisPresence {
     /// The most members in one command.
     private static let batch = 500
     /// The most members in one answer.
-    static let mostMembers = 100_000
+    static let memberLimit = 100_000
 
     private let client: any RedisClient
     private let names: RedisTopicNames
@@ -172,7 +172,7 @@ final class RedisPresence {
     ///   - limit: how many are wanted at most; 0 for their number alone.
     ///   - completion: called on the loop.
     func look(at topic: String, limit: Int, _ completion: @escaping RedisOperation.Completion<Found>) {
-        let limit = min(max(0, limit), Self.mostMembers)
+        let limit = min(max(0, limit), Self.memberLimit)
         guard let room = rooms[topic] else { return look(Room(topic, names).keys, limit, completion) }
         guard !isAway, !isClosed, room.isBusy || !room.untold.isEmpty else { return look(room.keys, limit, completion) }
         room.looks.append { self.look(room.keys, limit, completion) }
@@ -247,7 +247,7 @@ final class RedisPresence {
     /// Finds out who is there; behind an interruption, who has come and gone meanwhile.
     private func compare(_ room: Room) {
         let bound = LoopBound((presence: self, room: room), on: client.loop.thread)
-        look(room.keys, Self.mostMembers) { result in
+        look(room.keys, Self.memberLimit) { result in
             let (presence, room) = bound.value
             guard room.isWatched else { return }
             room.mustCompare = true

@@ -157,8 +157,8 @@ final class RedisPublisher {
 
     /// How long the number of an origin has to be remembered at least.
     private var resendTime: Int64 {
-        var time = Self.milliseconds(options.answerTimeout) + Self.milliseconds(options.pingInterval)
-        if case .wait(_, _, let longest) = options.whileAway { time += Self.milliseconds(longest) }
+        var time = Self.milliseconds(options.responseTimeout) + Self.milliseconds(options.pingInterval)
+        if case .wait(_, _, let longest) = options.whenDisconnected { time += Self.milliseconds(longest) }
         return max(60_000, 2 * time)
     }
 
@@ -256,7 +256,7 @@ final class RedisPublisher {
     private func wait(_ errand: Errand, of outlet: Outlet, _ reason: String) {
         guard !errand.isWaiting, !errand.isDone else { return }
         let size = errand.publication.size
-        guard !isClosed, case .wait(let count, let bytes, let time) = options.whileAway, waitingCount < count,
+        guard !isClosed, case .wait(let count, let bytes, let time) = options.whenDisconnected, waitingCount < count,
             size <= bytes.bytes - waitingSize
         else {
             let hint = errand.attempts > 0 ? " Whether the message is published isn't known." : ""

@@ -39,15 +39,15 @@ public struct TopicOptions: Sendable {
     /// How many topics are remembered because they have a history.
     ///
     /// Default: 100,000. Beyond it, messages of further topics are delivered and not kept.
-    public var mostHistories = 100_000
+    public var historyLimit = 100_000
     /// How many subscriptions there may be.
     ///
     /// Default: 1,000,000.
-    public var mostSubscriptions = 1_000_000
+    public var subscriptionLimit = 1_000_000
     /// How many subscriptions one connection may have.
     ///
     /// Default: 1,000.
-    public var mostSubscriptionsOfConnection = 1_000
+    public var subscriptionsPerConnectionLimit = 1_000
     /// How many bytes of messages may wait for an event loop that is busy.
     ///
     /// Default: 16 MiB. Beyond it, its subscribers read missed messages from the history, or miss them.
@@ -60,7 +60,7 @@ public struct TopicOptions: Sendable {
     /// How many members may be present, in all topics together; one in two topics counts twice.
     ///
     /// Default: 1,000,000.
-    public var mostMembers = 1_000_000
+    public var memberLimit = 1_000_000
     /// The longest info of a member.
     ///
     /// Default: 4 KiB.
@@ -74,7 +74,7 @@ public struct TopicOptions: Sendable {
     /// What happens to messages that are published while a backplane can't reach the others.
     ///
     /// Default: `.waitOrFail`.
-    public var whileAway = WhileAway.waitOrFail
+    public var whenDisconnected = WhileAway.waitOrFail
 
     /// What happens to messages that are published while a backplane can't reach the others.
     public enum WhileAway: Sendable, Hashable {

@@ -86,7 +86,7 @@ struct PresenceTable: Sendable {
         } else {
             try Self.checkName(topic)
         }
-        guard memberCount < options.mostMembers else {
+        guard memberCount < options.memberLimit else {
             throw TopicError(.limitReached, "There are \(memberCount) members, which is the limit.")
         }
     }
@@ -155,7 +155,7 @@ struct PresenceTable: Sendable {
     }
 
     mutating func watch(_ watcher: PresenceWatcher, _ topic: String) throws(TopicError) {
-        guard watcherCount < options.mostSubscriptions else {
+        guard watcherCount < options.subscriptionLimit else {
             throw TopicError(.limitReached, "There are \(watcherCount) who watch presence, which is the limit.")
         }
         if rooms[topic] == nil { try Self.checkName(topic) }

@@ -167,7 +167,7 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
 /// A topic that is watched, as its client has it: who is known to be there, so that what happens without a connection is seen behind it.
 struct ClientWatch: Sendable {
     /// The most members that are known: of more, only reported changes are passed on.
-    static let mostMembers = 1_000
+    static let memberLimit = 1_000
 
     let feed: ClientFeed<PresenceChange>
     private(set) var known: [String: PresenceMember]? = [:]
@@ -186,7 +186,7 @@ struct ClientWatch: Sendable {
         case .left(let member):
             if members.removeValue(forKey: member.id) != nil { give(change) }
         }
-        if members.count <= Self.mostMembers { known = members }
+        if members.count <= Self.memberLimit { known = members }
     }
 
     /// The server has said who is there.

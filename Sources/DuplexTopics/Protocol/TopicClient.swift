@@ -343,7 +343,7 @@ public actor TopicClient {
     }
 
     private func list(_ topic: String) {
-        ask(.presence(topic, limit: ClientWatch.mostMembers), .listing(topic))
+        ask(.presence(topic, limit: ClientWatch.memberLimit), .listing(topic))
     }
 
     private func refused(_ asker: PendingRequest.Asker, _ error: TopicError) {

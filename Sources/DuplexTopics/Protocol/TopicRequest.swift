@@ -54,7 +54,7 @@ struct TopicRequestMessage: Decodable, Sendable {
     }
 
     /// The most members that an answer names, which is also the default.
-    private static let mostMembers = 1_000
+    private static let memberLimit = 1_000
     private static let usualMembers = 100
 
     /// Reads a message.
@@ -160,7 +160,7 @@ struct TopicRequestMessage: Decodable, Sendable {
         }
     }
 
-    private var memberLimit: Int { min(max(0, limit ?? Self.usualMembers), Self.mostMembers) }
+    private var memberLimit: Int { min(max(0, limit ?? Self.usualMembers), Self.memberLimit) }
 
     private var replay: TopicReplay {
         get throws(TopicError) {

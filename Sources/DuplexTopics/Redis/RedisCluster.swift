@@ -7,7 +7,7 @@ import DuplexWire
 /// The nodes of a Redis cluster, with a link to each that has been needed, and who has which slot.
 ///
 /// A command goes to the node of its slot, and from there to wherever that says. What is for a slot that nobody is known for
-/// waits for an answer about the slots, as ``RedisOptions/whileAway`` allows. Subscriptions follow their slots. The slots are
+/// waits for an answer about the slots, as ``RedisOptions/whenDisconnected`` allows. Subscriptions follow their slots. The slots are
 /// asked for again whenever a node sends something on or can't be reached.
 actor RedisCluster: RedisClient {
     /// How often a command is sent on at most.
@@ -51,7 +51,7 @@ actor RedisCluster: RedisClient {
         self.seeds = seeds
         self.options = options
         self.loop = loop
-        held = RedisQueue(options.whileAway)
+        held = RedisQueue(options.whenDisconnected)
     }
 
     deinit {

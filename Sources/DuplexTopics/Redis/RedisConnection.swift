@@ -21,7 +21,7 @@ actor RedisConnection {
     nonisolated let channel: LoopBound<Channel>
     let options: RedisOptions
     /// As of the options, in nanoseconds: taking a duration apart for each command would cost as much as the rest of it.
-    private let answerTimeout: Int64
+    private let responseTimeout: Int64
     private var parser = RedisParser()
 
     /// A command that was sent and has no answer yet, or waits to be sent.
@@ -86,7 +86,7 @@ actor RedisConnection {
     init(_ url: RedisURL, options: RedisOptions, loop: EventLoop, channel: LoopBound<Channel>) {
         self.url = url
         self.options = options
-        answerTimeout = options.answerTimeout.wholeNanoseconds
+        responseTimeout = options.responseTimeout.wholeNanoseconds
         self.loop = loop
         self.channel = channel
         lastReceived = channel.value.core.now
@@ -122,7 +122,7 @@ actor RedisConnection {
             return completion(.failure(RedisError(.busy, message)))
         }
         let now = channel.value.core.now
-        write(command, 0, now.advanced(nanoseconds: answerTimeout), confirmation, completion)
+        write(command, 0, now.advanced(nanoseconds: responseTimeout), confirmation, completion)
     }
 
     /// Runs a command; waits while as many are unanswered as may be.
@@ -162,7 +162,7 @@ actor RedisConnection {
         _ completion: @escaping Completion
     ) {
         if let end { return completion(.failure(end)) }
-        let deadline = deadline ?? channel.value.core.now.advanced(nanoseconds: answerTimeout)
+        let deadline = deadline ?? channel.value.core.now.advanced(nanoseconds: responseTimeout)
         if backlog.isEmpty && hasRoom(for: command.encodedCount) {
             return write(command, id, deadline, confirmation, completion)
         }
@@ -285,7 +285,7 @@ actor RedisConnection {
         guard fired == timer else { return }
         timer = nil
         if let first = unanswered.first, first.deadline <= now {
-            let message = "\(url) hasn't answered \(first.name) within \(options.answerTimeout)."
+            let message = "\(url) hasn't answered \(first.name) within \(options.responseTimeout)."
             return finish(RedisError(.timedOut, message))
         }
         while let first = backlog.first, first.entry.deadline <= now {

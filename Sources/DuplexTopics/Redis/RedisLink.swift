@@ -61,7 +61,7 @@ actor RedisLink: RedisClient {
         self.needsMaster = needsMaster
         self.sentinels = sentinels
         self.locate = locate
-        queue = RedisQueue(options.whileAway)
+        queue = RedisQueue(options.whenDisconnected)
     }
 
     /// Makes a link to one server.

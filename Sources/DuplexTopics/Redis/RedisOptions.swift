@@ -17,10 +17,10 @@ public struct RedisOptions: Sendable {
     /// either.
     ///
     /// Default: 10 s.
-    public var answerTimeout = Duration.seconds(10)
+    public var responseTimeout = Duration.seconds(10)
     /// After how long without a byte from the server it gets a PING.
     ///
-    /// A server that has stalled is noticed within this time and ``answerTimeout`` together.
+    /// A server that has stalled is noticed within this time and ``responseTimeout`` together.
     ///
     /// Default: 10 s.
     public var pingInterval = Duration.seconds(10)
@@ -44,7 +44,7 @@ public struct RedisOptions: Sendable {
     /// What happens to commands while there is no connection.
     ///
     /// Default: 1,024 of them, 1 MiB together, wait for up to 5 s.
-    public var whileAway = WhileAway.wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5))
+    public var whenDisconnected = WhileAway.wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5))
     /// How long the members of a node stay present after its last sign of life.
     ///
     /// A node gives three signs within this time. The members of a topic whose nodes are all gone are forgotten after
@@ -59,10 +59,12 @@ public struct RedisOptions: Sendable {
     /// The durations that are set here and in what belongs to these options.
     var durations: [DurationSetting] {
         var durations = [
-            DurationSetting("answerTimeout", answerTimeout), DurationSetting("pingInterval", pingInterval),
+            DurationSetting("responseTimeout", responseTimeout), DurationSetting("pingInterval", pingInterval),
             DurationSetting("presenceLease", presenceLease),
         ]
-        if case .wait(_, _, let time) = whileAway { durations.append(DurationSetting("whileAway.time", time)) }
+        if case .wait(_, _, let time) = whenDisconnected {
+            durations.append(DurationSetting("whenDisconnected.time", time))
+        }
         return durations + connecting.durations.within("connecting") + backoff.durations
     }
 

@@ -45,7 +45,7 @@ final class TopicCore: Sendable {
         var random = SystemRandomNumberGenerator()
         let epoch = String(UInt64.random(in: 1...UInt64.max, using: &random), radix: 36)
         table = Mutex(TopicTable(options, epoch: epoch, isJoined: backplane != nil))
-        outbox = Mutex(TopicOutbox(PublicationNumbers(node: epoch, limit: options.mostHistories)))
+        outbox = Mutex(TopicOutbox(PublicationNumbers(node: epoch, limit: options.historyLimit)))
         backplane?.start(self)
     }
 
@@ -130,7 +130,7 @@ final class TopicCore: Sendable {
 
     /// Whether what is published now stays on this node, since the others can't be reached and the app wants that.
     var publishesHere: Bool {
-        guard backplane != nil, options.whileAway == .deliverHere else { return backplane == nil }
+        guard backplane != nil, options.whenDisconnected == .deliverHere else { return backplane == nil }
         if case .connected = states.last { return false }
         return true
     }

@@ -128,7 +128,7 @@ struct TopicTable: Sendable {
     private mutating func slot(publishing name: String) throws(TopicError) -> Int32? {
         if let slot = slots[name] { return slot }
         guard try !TopicError.check(name) else { throw TopicError(.invalidName, "A pattern can't be published to.") }
-        guard !isJoined, rule(for: name) != nil, histories.count < options.mostHistories else { return nil }
+        guard !isJoined, rule(for: name) != nil, histories.count < options.historyLimit else { return nil }
         return make(name, isPattern: false)
     }
 
@@ -299,7 +299,7 @@ struct TopicTable: Sendable {
     }
 
     private mutating func slot(subscribing name: String) throws(TopicError) -> Int32 {
-        guard subscriptionCount < options.mostSubscriptions else {
+        guard subscriptionCount < options.subscriptionLimit else {
             throw TopicError(.limitReached, "There are \(subscriptionCount) subscriptions, which is the limit.")
         }
         if let slot = slots[name] { return slot }
@@ -346,7 +346,7 @@ struct TopicTable: Sendable {
 
     private mutating func make(_ name: String, isPattern: Bool) -> Int32 {
         lastAudience += 1
-        let rule = isPattern || histories.count >= options.mostHistories ? nil : rule(for: name)
+        let rule = isPattern || histories.count >= options.historyLimit ? nil : rule(for: name)
         let record = Record(name: name, audience: lastAudience, isPattern: isPattern)
         let slot = freeSlots.popLast() ?? Int32(records.count)
         if slot == records.count { records.append(record) } else { records[Int(slot)] = record }

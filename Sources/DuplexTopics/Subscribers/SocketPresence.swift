@@ -50,7 +50,7 @@ final class SocketPresence: SocketFollower {
     }
 
     private func checkRoom(_ count: Int, _ core: TopicCore) throws(TopicError) {
-        guard count < core.options.mostSubscriptionsOfConnection else {
+        guard count < core.options.subscriptionsPerConnectionLimit else {
             throw TopicError(.limitReached, "The connection has \(count) topics, which is the limit.")
         }
     }

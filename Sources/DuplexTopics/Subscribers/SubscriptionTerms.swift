@@ -74,7 +74,7 @@ extension WebSocket {
         guard state != .closed else { throw TopicError(.closed, "The connection has ended.") }
         let core = terms.core
         let (former, count) = subscriber(core, name)
-        guard count < core.options.mostSubscriptionsOfConnection else {
+        guard count < core.options.subscriptionsPerConnectionLimit else {
             throw TopicError(.limitReached, "The connection has \(count) subscriptions, which is the limit.")
         }
         let start = try core.join(name, on: loop, replay)

@@ -36,20 +36,20 @@ public struct WebSocketError: Error, Sendable {
         /// A second task receives while one is receiving already.
         public static let alreadyReceiving = Code("alreadyReceiving")
         /// The message isn't read or written any more: it has ended, or another was asked for.
-        public static let messageOver = Code("messageOver")
+        public static let messageEnded = Code("messageEnded")
         /// What was to be sent as text isn't UTF-8.
         public static let invalidText = Code("invalidText")
         /// A request has the identity of another that waits for its answer.
         public static let duplicateRequest = Code("duplicateRequest")
         /// A value can't be sent: its codec doesn't make a message of it; ``WebSocketError/cause`` has the codec's error.
-        public static let unencodable = Code("unencodable")
+        public static let encodingFailed = Code("encodingFailed")
         /// A message has come that its codec doesn't make a value of; ``WebSocketError/undecodable`` has both.
-        public static let undecodable = Code("undecodable")
+        public static let decodingFailed = Code("decodingFailed")
         /// A client that reconnects has no connection at present; it may have one later.
         public static let notConnected = Code("notConnected")
         /// What the app adds to an attempt of a client that reconnects has failed: its configuration or its preamble;
         /// ``WebSocketError/cause`` has the error.
-        public static let unprepared = Code("unprepared")
+        public static let configurationFailed = Code("configurationFailed")
         /// The task that waited was cancelled.
         ///
         /// The sequences, such as ``WebSocket/messages``, and what has messages as values throw this, as all of their

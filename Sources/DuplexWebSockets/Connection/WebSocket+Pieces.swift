@@ -156,7 +156,7 @@ extension WebSocket {
         guard let streams else { return nil }
         while true {
             guard number == streams.messageNumber else {
-                throw WebSocketError(.messageOver, message: "Another message was asked for: this one was skipped.")
+                throw WebSocketError(.messageEnded, message: "Another message was asked for: this one was skipped.")
             }
             guard streams.inbox.isReading else { return nil }
             if let item = streams.inbox.takeItem() {
@@ -294,7 +294,7 @@ public struct StreamedMessage: AsyncSequence, Sendable {
         /// Cancelling ends the wait at once, and loses nothing.
         ///
         /// - Throws: ``WebSocketError`` with what ended the connection in the middle of the message;
-        ///   ``WebSocketError/Code/messageOver`` once another was asked for; ``WebSocketError/Code/cancelled``.
+        ///   ``WebSocketError/Code/messageEnded`` once another was asked for; ``WebSocketError/Code/cancelled``.
         public mutating func next() async throws(WebSocketError) -> [UInt8]? {
             try await next(isolation: nil)
         }
@@ -326,7 +326,7 @@ public struct MessageWriter: Sendable {
     ///
     /// - Parameter piece: the bytes; those of a text may end within a character.
     /// - Throws: ``WebSocketError``: ``WebSocketError/Code/invalidText`` for bytes that no text can have, of which
-    ///   nothing is sent; ``WebSocketError/Code/messageOver`` once the message has ended; what ended the connection;
+    ///   nothing is sent; ``WebSocketError/Code/messageEnded`` once the message has ended; what ended the connection;
     ///   `CancellationError`.
     public func write(_ piece: [UInt8]) async throws {
         try await socket.writePiece(piece, id)
@@ -428,7 +428,7 @@ extension WebSocket {
 
     private func writeFrame(_ piece: [UInt8], _ id: UInt64, isLast: Bool) throws {
         guard let streams, streams.writer == id else {
-            throw WebSocketError(.messageOver, message: "The message has ended.")
+            throw WebSocketError(.messageEnded, message: "The message has ended.")
         }
         guard canSend else { throw notOpen() }
         let isWritten = session.writePiece(piece.span.raw, isLast: isLast) { header, payload in

@@ -16,7 +16,7 @@ public struct ReconnectOptions: Sendable {
     ///
     /// Default: nothing.
     ///
-    /// An error that it throws fails the attempt, with the kind `unprepared`.
+    /// An error that it throws fails the attempt, with the kind `configurationFailed`.
     public var configure: (@Sendable (inout ReconnectConnection) async throws -> Void)?
     /// How long one attempt may take, with ``configure``, connecting and the preamble together.
     ///

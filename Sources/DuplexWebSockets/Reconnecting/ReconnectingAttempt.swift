@@ -92,7 +92,7 @@ extension ReconnectFailure {
     init(_ error: any Error) {
         guard let described = error as? WebSocketError else {
             let message = (error as? SocketError)?.message ?? "\(error)"
-            self.init((error as? SocketError).map(Self.kind) ?? .unprepared, message: message, cause: error)
+            self.init((error as? SocketError).map(Self.kind) ?? .configurationFailed, message: message, cause: error)
             return
         }
         if let report = described.closeReport {
@@ -119,13 +119,13 @@ extension ReconnectFailure {
 
     /// What the caller's own code has failed with.
     static func unprepared(_ error: any Error) -> ReconnectFailure {
-        ReconnectFailure(.unprepared, message: (error as? WebSocketError)?.message ?? "\(error)", cause: error)
+        ReconnectFailure(.configurationFailed, message: (error as? WebSocketError)?.message ?? "\(error)", cause: error)
     }
 
     /// What a client throws that gives up because of this.
     package var error: WebSocketError {
         if let error = cause as? WebSocketError { return error }
-        let code: WebSocketError.Code = kind == .unprepared ? .unprepared : .connectionLost
+        let code: WebSocketError.Code = kind == .configurationFailed ? .configurationFailed : .connectionLost
         return WebSocketError(code, message: "The last attempt has failed: \(self)", cause: cause)
     }
 
@@ -133,9 +133,9 @@ extension ReconnectFailure {
         switch error.code {
         case .invalidURL, .invalidArgument: .invalidRequest
         // A token that couldn't be had fails the request with an error of the caller's below it.
-        case .invalidRequest: error.cause == nil || error.handshake != nil ? .invalidRequest : .unprepared
+        case .invalidRequest: error.cause == nil || error.handshake != nil ? .invalidRequest : .configurationFailed
         case .timedOut: .timedOut
-        case .cancelled: .unprepared
+        case .cancelled: .configurationFailed
         case .handshakeRefused: error.handshake.map(kind) ?? .badAnswer
         case .cannotConnect: kind(reaching: error)
         default: .closed(.abnormalClosure)

@@ -14,7 +14,7 @@ extension ReconnectingWebSocket {
     /// connection; closing it there closes the client.
     ///
     /// All that is thrown is a ``WebSocketError``. An error of the caller's own, of ``ReconnectOptions/configure`` or the
-    /// preamble, is the cause of one with ``WebSocketError/Code/unprepared``. Cancelling the task ends the wait with
+    /// preamble, is the cause of one with ``WebSocketError/Code/configurationFailed``. Cancelling the task ends the wait with
     /// ``WebSocketError/Code/cancelled``; the client goes on.
     public nonisolated var sessions: Sessions { Sessions(client: self) }
 

@@ -45,7 +45,7 @@ public struct UndecodableMessage: Error, Sendable, CustomStringConvertible {
 }
 
 extension WebSocketError {
-    /// The message that can't be decoded, and what its codec said, where the code is ``Code/undecodable``.
+    /// The message that can't be decoded, and what its codec said, where the code is ``Code/decodingFailed``.
     public var undecodable: UndecodableMessage? { cause as? UndecodableMessage }
 }
 
@@ -71,7 +71,7 @@ struct ValueCoding<Incoming: Sendable, Outgoing: Sendable>: Sendable {
         do {
             return try codec.encode(value)
         } catch {
-            throw WebSocketError(.unencodable, message: "The value can't be sent: \(error).", cause: error)
+            throw WebSocketError(.encodingFailed, message: "The value can't be sent: \(error).", cause: error)
         }
     }
 
@@ -81,7 +81,7 @@ struct ValueCoding<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     ///   - message: the message.
     ///   - close: begins to close the connection, with a code and a reason, where the policy says so.
     /// - Returns: the value; `nil` if the message is to be skipped.
-    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/undecodable``.
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/decodingFailed``.
     func decode(
         _ message: Message,
         close: (CloseCode, String) async -> Void
@@ -97,7 +97,7 @@ struct ValueCoding<Incoming: Sendable, Outgoing: Sendable>: Sendable {
                 tell(undecodable)
                 return nil
             }
-            throw WebSocketError(.undecodable, message: "A message isn't what it should be.", cause: undecodable)
+            throw WebSocketError(.decodingFailed, message: "A message isn't what it should be.", cause: undecodable)
         }
     }
 

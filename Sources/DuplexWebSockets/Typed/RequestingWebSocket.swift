@@ -57,7 +57,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
             } catch {
                 table.end(error)
                 others.finish(throwing: error)
-                if error.code == .undecodable {
+                if error.code == .decodingFailed {
                     let reason = ValueCoding<Incoming, Outgoing>.reason
                     await typed.socket.startClosing(.invalidFramePayloadData, reason: reason)
                 }
@@ -81,7 +81,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
     ///   - timeout: how long sending and waiting may take together. Default: 20 s.
     /// - Returns: the answer.
     /// - Throws: ``WebSocketError``: ``WebSocketError/Code/timedOut``, ``WebSocketError/Code/duplicateRequest`` or
-    ///   ``WebSocketError/Code/unencodable`` with nothing sent, ``WebSocketError/Code/undecodable``,
+    ///   ``WebSocketError/Code/encodingFailed`` with nothing sent, ``WebSocketError/Code/decodingFailed``,
     ///   ``WebSocketError/Code/cancelled``, or what ended the connection.
     public func request(
         _ value: Outgoing,

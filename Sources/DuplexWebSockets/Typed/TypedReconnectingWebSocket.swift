@@ -34,7 +34,7 @@ public struct TypedReconnectingWebSocket<Incoming: Sendable, Outgoing: Sendable>
     /// Takes a value to be sent as a message; see ``ReconnectingWebSocket/send(_:)-(Message)``.
     ///
     /// - Parameter value: the value.
-    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/unencodable``, with nothing taken; with
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/encodingFailed``, with nothing taken; with
     ///   ``WebSocketError/Code/closed`` once the client has ended; with ``WebSocketError/Code/cancelled`` when the task was
     ///   cancelled, and nothing is taken either.
     public func send(_ value: Outgoing) async throws(WebSocketError) {
@@ -47,7 +47,7 @@ public struct TypedReconnectingWebSocket<Incoming: Sendable, Outgoing: Sendable>
     }
 
     /// The values of all connections; ends and throws as ``ReconnectingWebSocket/messages`` does, and with
-    /// ``WebSocketError/Code/undecodable``.
+    /// ``WebSocketError/Code/decodingFailed``.
     ///
     /// A message that can't be decoded ends a `for` loop with its error, and the client goes on. To go on reading, ask for
     /// the next by hand, or iterate again, or choose ``UndecodablePolicy/skip(_:)``.

@@ -31,7 +31,7 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// Sends a value as a message; see ``WebSocket/send(_:)-(Message)``.
     ///
     /// - Parameter value: the value.
-    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/unencodable``, with nothing sent; else as
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/encodingFailed``, with nothing sent; else as
     ///   ``WebSocket/send(_:)-(Message)``, and with ``WebSocketError/Code/cancelled`` when the task was cancelled.
     public func send(_ value: Outgoing) async throws(WebSocketError) {
         let message = try coding.encode(value)
@@ -45,7 +45,7 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// Waits for the next value; see ``WebSocket/receive()``.
     ///
     /// - Returns: the value.
-    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/undecodable``; the next call goes on after it unless the policy
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/decodingFailed``; the next call goes on after it unless the policy
     ///   is to close. Else as ``WebSocket/receive()``, and with ``WebSocketError/Code/cancelled`` when the task was cancelled.
     public func receive() async throws(WebSocketError) -> Incoming {
         while true {

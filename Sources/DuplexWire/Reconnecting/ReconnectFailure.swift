@@ -20,7 +20,7 @@ public struct ReconnectFailure: Error, Sendable, Hashable {
         /// The URL can't be read, or the options make a request that may not be sent.
         case invalidRequest
         /// What the caller adds to an attempt failed: its configuration, its token, its preamble.
-        case unprepared
+        case configurationFailed
     }
 
     /// What happened, for programs.
@@ -75,7 +75,7 @@ extension ReconnectFailure: CustomStringConvertible {
             case .timedOut: "timed out"
             case .untrusted: "certificate not trusted"
             case .invalidRequest: "invalid request"
-            case .unprepared: "not prepared"
+            case .configurationFailed: "not prepared"
             }
         return message.isEmpty ? what : "\(what): \(message)"
     }
@@ -125,7 +125,7 @@ public struct ReconnectClassifier: Sendable {
         switch failure.kind {
         case .closed(let code): closed(code)
         case .refused(let status): refused(status)
-        case .network, .timedOut, .unprepared: .retry
+        case .network, .timedOut, .configurationFailed: .retry
         case .badAnswer, .untrusted: .leaveURL
         case .invalidRequest: .stop
         }

@@ -30,7 +30,7 @@ struct FileOptionsTests {
         #expect(options.cacheControl(of: "app.3f9a1c2b.js") == "no-cache")
         options.maxAge = .seconds(90)
         #expect(options.cacheControl(of: "app.3f9a1c2b.js") == "max-age=90")
-        options.keepsHashedNames = true
+        options.hashedNamesAreImmutable = true
         #expect(options.cacheControl(of: "app.3f9a1c2b.js") == "public, max-age=31536000, immutable")
         #expect(options.cacheControl(of: "app.js") == "max-age=90")
         options.maxAge = .seconds(-1)

@@ -193,11 +193,11 @@ struct FileResponderTests {
     @Test("Pages of apps, own pages with 404, types, attachments and names that are kept")
     func options() async throws {
         var options = FileOptions()
-        options.appPage = "index.html"
+        options.fallbackPage = "index.html"
         options.notFoundPage = "404.html"
-        options.keepsHashedNames = true
+        options.hashedNamesAreImmutable = true
         options.types = ["own": "text/own"]
-        options.attaches = true
+        options.sendsAsAttachments = true
         try await withFiles(options) { client, _ async throws in
             let page = try await client.get("/orders/17", fields: [.accept: "text/html"])
             #expect(page.status == .ok && page.text == "<p>root")

@@ -12,9 +12,9 @@ import Testing
 struct RequestIDTests {
     private static let name = HTTPField.Name("X-Request-ID")
 
-    private func testing(isTrusting: Bool, _ body: (TestClient, HTTPField.Name) async throws -> Void) async throws {
+    private func testing(trustsProxy: Bool, _ body: (TestClient, HTTPField.Name) async throws -> Void) async throws {
         var server = WebServer(port: 0)
-        server.use(.requestID(isTrusting: isTrusting))
+        server.use(.requestID(trustsProxy: trustsProxy))
         server.get("/") { request in request[RequestID.self] ?? "none" }
         let name = try #require(Self.name)
         try await WebServer.testing(server) { client async throws in try await body(client, name) }
@@ -22,7 +22,7 @@ struct RequestIDTests {
 
     @Test("Each request has one, which goes back with the answer")
     func own() async throws {
-        try await testing(isTrusting: false) { client, name async throws in
+        try await testing(trustsProxy: false) { client, name async throws in
             let (first, second) = (try await client.get("/"), try await client.get("/", fields: [name: "theirs"]))
             #expect(first.text == first.fields[name] && first.text.utf8.count == 32)
             #expect(second.text == second.fields[name] && second.text != "theirs" && second.text != first.text)
@@ -43,7 +43,7 @@ struct RequestIDTests {
 
     @Test("One that comes with the request is kept where it is trusted and fit")
     func given() async throws {
-        try await testing(isTrusting: true) { client, name async throws in
+        try await testing(trustsProxy: true) { client, name async throws in
             #expect(try await client.get("/", fields: [name: "theirs-1"]).text == "theirs-1")
             for unfit in ["", "a b", String(repeating: "x", count: 129)] {
                 #expect(try await client.get("/", fields: [name: unfit]).text.utf8.count == 32)

@@ -30,7 +30,7 @@ import Testing
         #expect(try await peer.response(to: Self.request).text == "old")
         await running.stop()
         #expect(try await peer.isAtEnd())
-        await running.untilStopped()
+        await running.waitUntilStopped()
         await #expect(throws: SocketError.self) { try await RawPeer.connect(to: address) }
     }
 
@@ -77,11 +77,11 @@ import Testing
     @Test("Who waits for the end is told, and may be cancelled")
     func waiting() async throws {
         let running = try await Self.server().start()
-        let cancelled = Task { await running.untilStopped() }
+        let cancelled = Task { await running.waitUntilStopped() }
         cancelled.cancel()
         await cancelled.value
-        async let first: Void = running.untilStopped()
-        async let second: Void = running.untilStopped()
+        async let first: Void = running.waitUntilStopped()
+        async let second: Void = running.waitUntilStopped()
         await running.stop()
         await first
         await second

@@ -119,7 +119,7 @@ struct DurationRuleTests {
     /// Options whose durations are longer than zero.
     static let connecting: [Case<Endpoint>] = [
         Case("timeout") { try await connect($0, ConnectOptions(timeout: $1)) },
-        Case("nameTimeout") { try await connect($0, $1) { $0.nameTimeout = $1 } },
+        Case("lookupTimeout") { try await connect($0, $1) { $0.lookupTimeout = $1 } },
         Case("attemptTimeout") { try await connect($0, $1) { $0.attemptTimeout = $1 } },
         Case("tls.handshakeTimeout") { try await connect($0, $1) { $0.tls.handshakeTimeout = $1 } },
         Case("keepalive") { try await connect($0, $1) { $0.socketOptions.keepalive = .after($1) } },

@@ -49,7 +49,7 @@ import Testing
     func wrongHost() throws {
         let identity = try TestCertificates.issue(["a.test", "b.test"])
         #expect(try refusal(of: identity)?.message == "The certificate is for a.test, b.test, and not for “localhost”.")
-        #expect(try refusal(of: identity, trust: TestCertificates.trust.withAnyName()) == nil)
+        #expect(try refusal(of: identity, trust: TestCertificates.trust.withoutNameCheck()) == nil)
     }
 
     @Test(
@@ -116,7 +116,7 @@ import Testing
 
     @Test("Anyone is anyone")
     func anyone() throws {
-        #expect(try refusal(of: .selfSigned(for: ["elsewhere.test"]), trust: .anyone) == nil)
+        #expect(try refusal(of: .selfSigned(for: ["elsewhere.test"]), trust: .insecure) == nil)
     }
 
     // MARK: Pins
@@ -138,7 +138,7 @@ import Testing
         let stranger = try TLSIdentity.selfSigned(for: ["localhost"])
         let trust = try TestCertificates.trust.pinned(to: [stranger.certificates[0].pin])
         #expect(try refusal(of: stranger, trust: trust)?.message.contains("signed by itself") == true)
-        #expect(try refusal(of: stranger, trust: .anyone.pinned(to: [stranger.certificates[0].pin])) == nil)
+        #expect(try refusal(of: stranger, trust: .insecure.pinned(to: [stranger.certificates[0].pin])) == nil)
     }
 
     @Test("Where nothing is verified, only the key counts that the peer has shown to have")
@@ -147,7 +147,7 @@ import Testing
         let victim = try TestCertificates.server.chain[0]
         let thief = try TLSIdentity.selfSigned(for: ["localhost"])
         let copied = try TLSIdentity(thief.chain + [victim], thief.key, called: "it")
-        let error = try refusal(of: copied, trust: .anyone.pinned(to: [TLSCertificate(victim).pin]))
+        let error = try refusal(of: copied, trust: .insecure.pinned(to: [TLSCertificate(victim).pin]))
         #expect(error?.message.contains("among the pins") == true)
     }
 
@@ -234,7 +234,7 @@ import Testing
         let gated = try GatedRoots()
         gated.open()
         let server = try TestCertificates.serverOptions {
-            $0.clientCertificates = .required(gated.options.trust.withAnyName())
+            $0.clientCertificates = .required(gated.options.trust.withoutNameCheck())
         }
         let client = try TestCertificates.clientOptions { $0.identity = try? TestCertificates.client }
         let pair = try EnginePair(client, server)

@@ -121,7 +121,7 @@ struct MemoryBackplaneTests {
     func here() async throws {
         try await Nodes.run(2) {
             try $0.keep("#")
-            $0.whileAway = .deliverHere
+            $0.whenDisconnected = .deliverHere
         } _: { nodes async throws in
             let pair = await nodes.pair()
             #expect(try await pair.server.subscribe(to: nodes.topics[1]["a"], slow: .wait).isComplete)

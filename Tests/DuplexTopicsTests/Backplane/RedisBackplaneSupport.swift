@@ -38,7 +38,7 @@ final class RedisTestNode: BackplaneListener {
     static var options: RedisOptions {
         var options = RedisOptions()
         options.backoff = .constant(.milliseconds(5))
-        options.whileAway = .wait(commands: 10_000, bytes: .mebibytes(16), time: .seconds(300))
+        options.whenDisconnected = .wait(commands: 10_000, bytes: .mebibytes(16), time: .seconds(300))
         return options
     }
 

@@ -54,7 +54,7 @@ struct RedisPublisherTests {
         let port = try ReservedPort()
         try await TestLoop.run { loop in
             var options = RedisOptions()
-            options.whileAway = .wait(commands: 2, bytes: .kibibytes(16), time: .seconds(3))
+            options.whenDisconnected = .wait(commands: 2, bytes: .kibibytes(16), time: .seconds(3))
             let url = try RedisURL("redis://127.0.0.1:\(port.address.port)")
             let backplane = try RedisBackplane(.one(url), options: options, loop: loop.loop)
             let told = Told<String>()
@@ -69,7 +69,7 @@ struct RedisPublisherTests {
             #expect(told.all.count == 1)
             await loop.advance(by: .milliseconds(200))
             #expect(told.all == ["3 unavailable", "1 unavailable", "2 unavailable"])
-            options.whileAway = .fail
+            options.whenDisconnected = .fail
             let other = try RedisBackplane(.one(url), options: options, loop: loop.loop)
             let message = BackplaneMessage(topic: "a", message: "x", origin: "o", number: 1)
             other.publish(message, keeping: .init()) { _ in told.add("failed") }

@@ -49,8 +49,9 @@ struct DurationRuleTests {
     @Test("A backplane of Redis isn't made with one")
     func redis() throws {
         let changes: [(inout RedisOptions, Duration) -> Void] = [
-            { $0.answerTimeout = $1 }, { $0.pingInterval = $1 }, { $0.presenceLease = $1 },
-            { $0.connecting.timeout = $1 }, { $0.whileAway = .wait(commands: 1, bytes: .kibibytes(1), time: $1) },
+            { $0.responseTimeout = $1 }, { $0.pingInterval = $1 }, { $0.presenceLease = $1 },
+            { $0.connecting.timeout = $1 },
+            { $0.whenDisconnected = .wait(commands: 1, bytes: .kibibytes(1), time: $1) },
         ]
         for time in Self.refused {
             for change in changes {

@@ -66,7 +66,7 @@ struct TopicOptionsTests {
     func count() throws {
         let topics = try Self.topics { options in
             try options.keep("#")
-            options.mostHistories = 2
+            options.historyLimit = 2
         }
         for name in ["a", "b", "c"] { topics[name].publish("1") }
         #expect(topics.count == 2)

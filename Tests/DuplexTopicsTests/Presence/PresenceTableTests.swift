@@ -43,9 +43,9 @@ struct PresenceTableTests {
     @Test("What is too long, too many or not a topic is refused, and leaves nothing")
     func limits() throws {
         var table = Self.table {
-            $0.mostMembers = 2
+            $0.memberLimit = 2
             $0.memberInfoSize = 10
-            $0.mostSubscriptions = 1
+            $0.subscriptionLimit = 1
         }
         func code(_ topic: String, _ id: String, _ info: String = "") -> TopicError.Code? {
             do throws(TopicError) {

@@ -143,12 +143,12 @@ struct ClientPresenceChangesTests {
         let feed = ClientFeed<PresenceChange>(mostItems: 10_000, mostBytes: .max)
         var watch = ClientWatch(feed)
         watch.listed([], of: 0)
-        for number in 0...ClientWatch.mostMembers { watch.took(.joined(Self.member("\(number)"))) }
+        for number in 0...ClientWatch.memberLimit { watch.took(.joined(Self.member("\(number)"))) }
         #expect(watch.known == nil)
         watch.took(.left(Self.member("x")))
         watch.listed([Self.member("y")], of: 5_000)
         #expect(watch.known == nil)
         let given = try await Self.given(feed)
-        #expect(given.count == ClientWatch.mostMembers + 2 && given.last == .left(Self.member("x")))
+        #expect(given.count == ClientWatch.memberLimit + 2 && given.last == .left(Self.member("x")))
     }
 }

@@ -170,7 +170,7 @@ struct RedisClusterTests {
         let port = try ReservedPort()
         try await TestLoop.run { loop in
             var options = Self.options
-            options.whileAway = .wait(commands: 1, bytes: .kibibytes(1), time: .seconds(3))
+            options.whenDisconnected = .wait(commands: 1, bytes: .kibibytes(1), time: .seconds(3))
             let cluster = RedisCluster(
                 [try RedisURL("redis://127.0.0.1:\(port.address.port)")],
                 options: options,

@@ -268,7 +268,7 @@ struct RedisConnectionTests {
                     } else {
                         await connection.send(1, "GET", "a", into: Told())
                     }
-                    await loop.advance(by: options.answerTimeout - .milliseconds(100))
+                    await loop.advance(by: options.responseTimeout - .milliseconds(100))
                     #expect(ended.all.isEmpty)
                     await loop.advance(by: .milliseconds(200))
                     #expect(ended.all.map(\.code) == [.timedOut])

@@ -25,7 +25,7 @@ struct RedisFaultTests {
                 var options = RedisOptions()
                 // Each byte takes its time on a machine that is busy.
                 options.connecting.timeout = .limit(seconds: 120)
-                options.answerTimeout = .limit(seconds: 120)
+                options.responseTimeout = .limit(seconds: 120)
                 let link = RedisLink(to: try Self.url(proxy), options: options, loop: loop)
                 await link.start()
                 let told = Told<String>()
@@ -73,8 +73,8 @@ struct RedisFaultTests {
         var options = RedisOptions()
         options.backoff = .constant(.milliseconds(1))
         // Nothing may take too long: only what is lost is to be seen.
-        options.answerTimeout = .limit(seconds: 120)
-        options.whileAway = .wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(120))
+        options.responseTimeout = .limit(seconds: 120)
+        options.whenDisconnected = .wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(120))
         let link = RedisLink(to: try url(proxy), options: options, loop: EventLoopGroup.shared.next())
         let told = Told<String>()
         _ = await link.listen("news", told)

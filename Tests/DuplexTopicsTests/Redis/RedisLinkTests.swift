@@ -47,7 +47,7 @@ struct RedisLinkTests {
     func givesUpStalledServers() async throws {
         try await TestRedis.run { redis in
             var options = Self.options
-            options.answerTimeout = .milliseconds(100)
+            options.responseTimeout = .milliseconds(100)
             options.connecting.timeout = .milliseconds(200)
             let link = try await redis.link(options)
             let states = Told<String>()
@@ -111,7 +111,7 @@ struct RedisLinkTests {
         let url = try RedisURL("redis://127.0.0.1:\(port.address.port)")
         try await TestLoop.run { loop in
             var options = RedisOptions()
-            options.whileAway = .wait(commands: 2, bytes: .kibibytes(1), time: .seconds(3))
+            options.whenDisconnected = .wait(commands: 2, bytes: .kibibytes(1), time: .seconds(3))
             let link = RedisLink(to: url, options: options, loop: loop.loop)
             await link.start()
             let told = Told<Int64?>()
@@ -122,7 +122,7 @@ struct RedisLinkTests {
             #expect(codes.all.count == 1)
             await loop.advance(by: .milliseconds(200))
             #expect(codes.all == [.unavailable, .unavailable, .unavailable])
-            options.whileAway = .fail
+            options.whenDisconnected = .fail
             let other = RedisLink(to: url, options: options, loop: loop.loop)
             await other.start()
             await other.append(["a"], into: told, errors: codes)

@@ -13,14 +13,14 @@ struct RedisOptionsTests {
     func defaults() {
         let options = RedisOptions()
         #expect(options.connecting.timeout == .seconds(10))
-        #expect(options.answerTimeout == .seconds(10))
+        #expect(options.responseTimeout == .seconds(10))
         #expect(options.pingInterval == .seconds(10))
         #expect(options.clientName == "duplex")
         #expect(options.unansweredCommands == 16_384)
         #expect(options.unansweredBytes == .mebibytes(16))
         #expect(options.backoff.bound(after: 1) == .milliseconds(100))
         #expect(options.backoff.bound(after: 30) == .seconds(5))
-        #expect(options.whileAway == .wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5)))
+        #expect(options.whenDisconnected == .wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5)))
         #expect(options.presenceLease == .seconds(30))
     }
 }

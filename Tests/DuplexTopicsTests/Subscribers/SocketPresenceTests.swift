@@ -63,7 +63,7 @@ struct SocketPresenceTests {
     @Test("Topics of a connection are bounded")
     func bounded() async throws {
         try await TopicFixture.run {
-            $0.mostSubscriptionsOfConnection = 2
+            $0.subscriptionsPerConnectionLimit = 2
         } _: { fixture in
             let (topics, pair) = (fixture.topics, await fixture.pair())
             for name in ["a", "b", "a"] { try await pair.server.enter(topics[name], as: "ann") }

@@ -191,7 +191,7 @@ import Testing
     func late() async throws {
         try await withMemoryClient(options: Self.quiet) { socket, peer, loop in
             let writer = try await socket.send(.text) { $0 }
-            await expect(.messageOver) { try await writer.write("late") }
+            await expect(.messageEnded) { try await writer.write("late") }
             let (gate, keeper) = AsyncStream<Void>.makeStream()
             let (begun, begin) = AsyncStream<Void>.makeStream()
             let sender = Task {

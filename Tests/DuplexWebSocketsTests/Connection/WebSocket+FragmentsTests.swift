@@ -119,7 +119,7 @@ import Testing
             try await peer.send(rest + [.continuation([4]), .text("next")])
             let second = try await next.value
             #expect(try await Self.bytes(of: second) == Array("next".utf8))
-            await expect(.messageOver) { try await Self.bytes(of: first) }
+            await expect(.messageEnded) { try await Self.bytes(of: first) }
         }
     }
 

@@ -36,7 +36,8 @@ import Testing
             (answered(.connectionClosed), .network), (WebSocketError(.timedOut, message: ""), .timedOut),
             (WebSocketError(.invalidURL, message: ""), .invalidRequest),
             (WebSocketError(.invalidRequest, message: ""), .invalidRequest),
-            (WebSocketError(.invalidRequest, message: "", cause: Own()), .unprepared), (Own(), .unprepared),
+            (WebSocketError(.invalidRequest, message: "", cause: Own()), .configurationFailed),
+            (Own(), .configurationFailed),
             (SocketError(.connectionReset, message: ""), .network),
         ]
         for (error, expected) in cases { #expect(kind(error) == expected, "\(error)") }
@@ -50,7 +51,7 @@ import Testing
         #expect(ReconnectFailure(refused).error.code == .handshakeRefused)
         #expect(ReconnectFailure(Own()).cause is Own && ReconnectFailure.unprepared(Own()).cause is Own)
         let unprepared = ReconnectFailure.unprepared(Own()).error
-        #expect(unprepared.code == .unprepared && unprepared.cause is Own)
+        #expect(unprepared.code == .configurationFailed && unprepared.cause is Own)
         #expect(unprepared.message == "The last attempt has failed: not prepared: Own()")
         let lost = ReconnectFailure(SocketError(.connectionReset, message: "reset"))
         #expect(lost.cause is SocketError && lost.error.code == .connectionLost && lost.error.cause is SocketError)

@@ -65,7 +65,7 @@ import Testing
                     }
                     Issue.record("It has ended in order.")
                 } catch {
-                    #expect(error.code == .unprepared && error.cause is Own)
+                    #expect(error.code == .configurationFailed && error.cause is Own)
                 }
                 var causes = 0
                 for await change in states where change.reason.failure?.cause is Own { causes += 1 }

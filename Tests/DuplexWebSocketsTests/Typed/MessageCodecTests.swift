@@ -30,13 +30,13 @@ import Testing
             _ = try coding.encode(Note(id: 1, text: ""))
             Issue.record("It was encoded.")
         } catch {
-            #expect(error.code == .unencodable && error.cause is NoteCodec.Wrong && error.undecodable == nil)
+            #expect(error.code == .encodingFailed && error.cause is NoteCodec.Wrong && error.undecodable == nil)
         }
         do throws(WebSocketError) {
             _ = try await coding.decode("secret") { _, _ in Issue.record("It is to be closed.") }
             Issue.record("It was decoded.")
         } catch {
-            #expect(error.code == .undecodable && error.undecodable?.message == "secret")
+            #expect(error.code == .decodingFailed && error.undecodable?.message == "secret")
             #expect(error.undecodable?.cause is NoteCodec.Wrong && !error.description.contains("secret"))
         }
     }
@@ -44,7 +44,7 @@ import Testing
     @Test("A policy closes with its code and throws, or is told and throws nothing")
     func policies() async throws {
         let closed = Mutex<[CloseCode]>([])
-        await expect(.undecodable) {
+        await expect(.decodingFailed) {
             try await coding(.close(.unsupportedData)).decode("x") { code, _ in closed.withLock { $0.append(code) } }
         }
         #expect(closed.withLock { $0 } == [.unsupportedData])

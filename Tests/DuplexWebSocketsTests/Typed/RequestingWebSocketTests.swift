@@ -59,7 +59,7 @@ import Testing
             var others = requests.unsolicited.makeAsyncIterator()
             #expect(try await others.next() == Note(id: 1, text: "late"))
             #expect(requests.pendingRequests == 0)
-            await expect(.unencodable) { try await requests.request(Note(id: 4, text: "")) }
+            await expect(.encodingFailed) { try await requests.request(Note(id: 4, text: "")) }
             #expect(requests.pendingRequests == 0)
         }
     }
@@ -90,7 +90,7 @@ import Testing
             let first = Task { try await requests.request(Note(id: 1, text: "ask")) }
             _ = try await peer.readFrame()
             try await peer.send(.text("wrong"))
-            await expect(.undecodable) { try await first.value }
+            await expect(.decodingFailed) { try await first.value }
             #expect(try await peer.readFrame().closeCode == 1_007)
         }
         try await withClient(options: TypedWebSocketTests.quiet) { socket, peer in

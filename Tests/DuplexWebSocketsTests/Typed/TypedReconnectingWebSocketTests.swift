@@ -23,13 +23,13 @@ import Testing
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
             let typed = TypedReconnectingWebSocket(client, codec: NoteCodec())
-            await expect(.unencodable) { try await typed.send(Note(id: 9, text: "")) }
+            await expect(.encodingFailed) { try await typed.send(Note(id: 9, text: "")) }
             var seen: [Note] = []
             do throws(WebSocketError) {
                 for try await note in typed.messages { seen.append(note) }
                 Issue.record("It was decoded.")
             } catch {
-                #expect(error.code == .undecodable && error.undecodable?.message == "wrong")
+                #expect(error.code == .decodingFailed && error.undecodable?.message == "wrong")
             }
             try await typed.send(Note(id: nil, text: "mine"))
             for try await note in typed.messages {
@@ -54,7 +54,7 @@ import Testing
             let peer = try await accept()
             try await peer.acceptWebSocket(followedBy: [.binary([1])])
             var values = typed.messages.makeAsyncIterator()
-            await expect(.undecodable) { try await values.next() }
+            await expect(.decodingFailed) { try await values.next() }
             #expect(try await peer.readFrame().closeCode == 1_003)
             #expect(await client.phase == .ended(.closed))
             await peer.reset()

@@ -24,7 +24,7 @@ import Testing
                 try await typed.send(Note(id: 2, text: ""))
                 Issue.record("It was sent.")
             } catch {
-                #expect(error.code == .unencodable && error.cause is NoteCodec.Wrong)
+                #expect(error.code == .encodingFailed && error.cause is NoteCodec.Wrong)
             }
             try await typed.send(Note(id: nil, text: "three"))
             #expect(try await peer.readFrame().text == "1:one")
@@ -47,11 +47,11 @@ import Testing
                 _ = try await typed.receive()
                 Issue.record("It was decoded.")
             } catch {
-                #expect(error.code == .undecodable && error.undecodable?.message == "wrong")
+                #expect(error.code == .decodingFailed && error.undecodable?.message == "wrong")
             }
             #expect(try await typed.receive() == Note(id: 1, text: "right"))
             var iterator = typed.messages.makeAsyncIterator()
-            await expect(.undecodable) { try await iterator.next() }
+            await expect(.decodingFailed) { try await iterator.next() }
             #expect(try await iterator.next() == Note(id: 2, text: "right"))
             #expect(try await iterator.next() == nil)
         }
@@ -74,7 +74,7 @@ import Testing
             let policy = UndecodablePolicy.close(.unsupportedData)
             let typed = TypedWebSocket(socket, codec: NoteCodec(), undecodable: policy)
             try await peer.send(.binary([1]))
-            await expect(.undecodable) { try await typed.receive() }
+            await expect(.decodingFailed) { try await typed.receive() }
             #expect(try await peer.readFrame().closeCode == 1_003)
         }
     }

@@ -14,7 +14,7 @@ import Testing
             (ReconnectFailure(.badAnswer), "not a WebSocket"), (ReconnectFailure(.network), "not reached"),
             (ReconnectFailure(.timedOut), "timed out"), (ReconnectFailure(.untrusted), "certificate not trusted"),
             (ReconnectFailure(.invalidRequest), "invalid request"),
-            (ReconnectFailure(.unprepared, message: "no token"), "not prepared: no token"),
+            (ReconnectFailure(.configurationFailed, message: "no token"), "not prepared: no token"),
         ]
         for (failure, text) in cases { #expect(failure.description == text) }
     }
@@ -55,7 +55,7 @@ import Testing
 
     @Test("Networks and time-outs are tried again; what a server disagrees with is tried with the other URLs")
     func others() {
-        for kind: ReconnectFailure.Kind in [.network, .timedOut, .unprepared] {
+        for kind: ReconnectFailure.Kind in [.network, .timedOut, .configurationFailed] {
             #expect(verdict(kind) == .retry, "\(kind)")
         }
         for kind: ReconnectFailure.Kind in [.badAnswer, .untrusted] {

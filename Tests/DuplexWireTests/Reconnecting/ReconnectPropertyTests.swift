@@ -73,7 +73,7 @@ import Testing
     private static func event(_ world: World, _ random: inout SeededGenerator) -> ReconnectMachine.Event {
         let kinds: [ReconnectFailure.Kind] = [
             .network, .timedOut, .closed(.abnormalClosure), .closed(.serviceRestart), .refused(status: 503),
-            .unprepared,
+            .configurationFailed,
         ]
         let number = world.attempt ?? world.connection ?? Int.random(in: 0...3, using: &random)
         let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]

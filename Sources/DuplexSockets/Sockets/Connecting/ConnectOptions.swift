@@ -15,7 +15,7 @@ public struct ConnectOptions: Sendable {
     /// The deadline of looking the name up.
     ///
     /// Default: `nil`, for that of ``timeout``.
-    public var nameTimeout: Duration?
+    public var lookupTimeout: Duration?
     /// How long one address may take to answer.
     ///
     /// Default: `nil`, for that of ``timeout``.
@@ -157,7 +157,7 @@ public struct ConnectOptions: Sendable {
     package var durations: [DurationSetting] {
         [
             DurationSetting("timeout", timeout),
-            DurationSetting("nameTimeout", optional: nameTimeout),
+            DurationSetting("lookupTimeout", optional: lookupTimeout),
             DurationSetting("attemptTimeout", optional: attemptTimeout),
             DurationSetting("attemptDelay", attemptDelay, allowsZero: true),
         ] + socketOptions.durations.within("socketOptions") + tls.durations.within("tls")

@@ -167,7 +167,7 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
     }
 
     private func lookUp(_ host: String, _ port: Int, _ core: LoopCore) {
-        let timeout = min(options.nameTimeout ?? options.timeout, options.timeout)
+        let timeout = min(options.lookupTimeout ?? options.timeout, options.timeout)
         let lookup = NameLookup(host, resolver: options.resolver, loop: loop, core: core) { [self] result in
             progress.withLock { $0.names = began.duration(to: loop.clock.now()) }
             do throws(SocketError) {

@@ -103,7 +103,7 @@ enum ProxiedConnector {
         _ options: ConnectOptions
     ) async throws -> SocketAddress {
         let stages = StageTeller(options.onStage, loop.clock)
-        let timeout = min(options.nameTimeout ?? options.timeout, options.timeout)
+        let timeout = min(options.lookupTimeout ?? options.timeout, options.timeout)
         stages?.begin(.names)
         do {
             let found = try await LookupDeadline.resolve(options.resolver, host, within: timeout, on: loop).addresses

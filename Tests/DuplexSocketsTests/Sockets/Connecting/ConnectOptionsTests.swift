@@ -10,7 +10,7 @@ import Testing
     func defaults() {
         let options = ConnectOptions()
         #expect(options.timeout == .seconds(10) && options.attemptDelay == .milliseconds(250))
-        #expect(options.nameTimeout == nil && options.attemptTimeout == nil)
+        #expect(options.lookupTimeout == nil && options.attemptTimeout == nil)
         #expect(options.preference == .ipv6 && options.families == [.ipv4, .ipv6])
         #expect(options.localAddress == nil && options.localPort == 0)
         #expect(options.resolver is SystemResolver)

@@ -80,7 +80,7 @@ import Testing
     func deadline() async throws {
         let resolver = StubbornResolver()
         var options = options(resolver)
-        options.nameTimeout = .milliseconds(30)
+        options.lookupTimeout = .milliseconds(30)
         let error = await #expect(throws: SocketError.self) { try await connect(options) }
         #expect(error?.code == .timedOut && error?.message.contains("was not looked up within 30 ms") == true)
         resolver.answer([])
@@ -91,7 +91,7 @@ import Testing
         let resolver = StubbornResolver()
         var options = options(resolver)
         options.timeout = .milliseconds(30)
-        options.nameTimeout = .seconds(3_600)
+        options.lookupTimeout = .seconds(3_600)
         let error = await #expect(throws: SocketError.self) { try await connect(options) }
         #expect(error?.code == .timedOut && error?.message.contains("within 30 ms") == true)
         resolver.answer([])
