@@ -36,6 +36,6 @@ extension Response {
         fields: HTTPFields = HTTPFields(),
         body: Data
     ) {
-        self.init(status: status, type: type, fields: fields, body: [UInt8](body))
+        self.init(status, type: type, fields: fields, body: [UInt8](body))
     }
 }

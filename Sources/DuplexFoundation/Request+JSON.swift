@@ -65,7 +65,7 @@ extension Response {
         fields: HTTPFields = HTTPFields(),
         encoder: JSONEncoder = JSONEncoder()
     ) throws {
-        self.init(status: status, type: type, fields: fields, body: [UInt8](try encoder.encode(value)))
+        self.init(status, type: type, fields: fields, body: [UInt8](try encoder.encode(value)))
     }
 }
 

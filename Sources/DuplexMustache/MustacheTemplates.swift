@@ -81,7 +81,7 @@ public final class MustacheTemplates: Sendable {
         status: HTTPResponse.Status = .ok,
         type: MediaType = .html
     ) throws -> Response {
-        Response(status: status, type: type, body: .text(try text(template, values)))
+        Response(status, type: type, body: .text(try text(template, values)))
     }
 
     private func library() throws -> MustacheLibrary {

@@ -72,7 +72,7 @@ struct DataTests {
     func bodies() async throws {
         var server = WebServer(port: 0)
         server.post("/") { request in
-            Response(status: .created, type: "image/png", body: try await request.data(upTo: 4))
+            Response(.created, type: "image/png", body: try await request.data(upTo: 4))
         }
         try await WebServer.testing(server) { client async throws in
             let answer = try await client.post("/", body: Self.bytes)

@@ -34,7 +34,7 @@ struct TestClientTests {
         try await testing { server in
             server.get("/hello/:name") { request in "Hello \(request.parameters["name", default: "you"])" }
             server.post("/length") { request in
-                Response(status: .created, fields: [.server: "test"], body: try await request.body.collect())
+                Response(.created, fields: [.server: "test"], body: try await request.body.collect())
             }
         } _: { client in
             #expect(try await client.get("/hello/world?q=1").text == "Hello world")
@@ -280,7 +280,7 @@ struct TestResponseTests {
         var server = WebServer(port: 0)
         server.post("/") { request in
             let body = try await request.body.collect()
-            return Response(status: .accepted, fields: [.server: "a"]) { writer in
+            return Response(.accepted, fields: [.server: "a"]) { writer in
                 try await writer.write(body)
                 await writer.setTrailers([.eTag: "\"x\""])
             }

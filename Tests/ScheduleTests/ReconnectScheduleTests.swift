@@ -46,7 +46,7 @@ import Testing
         var server = WebServer(port: 0)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         server.webSocket("/") { socket in try await receiver.withLock(\.self).take(socket) }
-        server.get("/refused") { _ in Response(status: .serviceUnavailable) }
+        server.get("/refused") { _ in Response(.serviceUnavailable) }
         try await WebServer.testing(server, within: .seconds(3_600)) { client in
             var failed = 0
             for seed in ScheduleCount.seeds where failed < 5 {

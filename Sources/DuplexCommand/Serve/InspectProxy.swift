@@ -92,7 +92,7 @@ struct InspectProxy: Sendable {
         guard let handshake = error.handshake, let status = handshake.status, status.code >= 200 else {
             return .refused(.badGateway, "The server can't be reached: \(error.message)")
         }
-        var response = Response(status: status, body: handshake.body)
+        var response = Response(status, body: handshake.body)
         for field in handshake.fields ?? [:] where !hop.contains(field.name.canonicalName) {
             response.fields.append(field)
         }

@@ -100,7 +100,7 @@ enum HARFile {
 
     private static func response(_ exchange: RecordedExchange) -> HARArchive.Response {
         HARArchive.Response(
-            status: exchange.status,
+            exchange.status,
             statusText: exchange.reason,
             httpVersion: exchange.version,
             cookies: cookies(exchange.responseFields[values: .setCookie].map { $0.prefix { $0 != ";" } }),

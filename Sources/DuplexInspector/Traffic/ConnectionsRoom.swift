@@ -59,7 +59,7 @@ struct ConnectionsRoom: InspectorRoom {
         routes.change(.sending, "/connections/send") { request, note in
             let (wish, socket) = try await Self.wish(request, note, "sends to")
             try await socket.send(try Self.message(of: wish))
-            return Response(status: .noContent)
+            return Response(.noContent)
         }
         routes.change(.sending, "/connections/ping") { request, note in
             let (_, socket) = try await Self.wish(request, note, "pings")
@@ -74,7 +74,7 @@ struct ConnectionsRoom: InspectorRoom {
             case .server(let connection): connection.close()
             case .none: throw Problem(.badRequest, "A connection of this kind can only be reset by its owner.")
             }
-            return Response(status: .noContent)
+            return Response(.noContent)
         }
         routes.change(.killing, "/connections/reset") { request, note in
             let wish = try await request.decode(Wish.self)
@@ -84,7 +84,7 @@ struct ConnectionsRoom: InspectorRoom {
             case .server(let connection): connection.abort()
             case .none: throw Problem(.badRequest, "A connection of this kind can only be reset by its owner.")
             }
-            return Response(status: .noContent)
+            return Response(.noContent)
         }
     }
 

@@ -73,7 +73,7 @@ struct RecordingsRoom: InspectorRoom {
             }
             group.post("/recordings/remove", .bodySize(.kibibytes(1))) { request in
                 store.remove(try await request.decode(Wish.self).recording)
-                return Response(status: .noContent)
+                return Response(.noContent)
             }
         }
         routes.change(.replaying, "/recordings/replay") { request, note in try await replay(request, note) }

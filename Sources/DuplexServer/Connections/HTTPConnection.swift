@@ -490,8 +490,11 @@ final class HTTPConnection {
         case let error as HTTPProtocolError where error.status.code < 500: return Problem(error.status, error.message)
         default:
             if let refusal = (error as? any RefusingError)?.refusal { return refusal }
+            let own = (error as? any ProblemConvertible)?.problem
+            if let own, own.status.code < 500 { return own }
             present?.record?.error = error
             services.logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
+            if let own { return own }
             if let error = error as? SocketError, error.isOutOfSpace { return Self.outOfSpace }
             return Problem(.internalServerError, "The server failed to answer this request.")
         }
@@ -721,7 +724,7 @@ final class HTTPConnection {
             return give(up: error)
         }
         write(&bytes)
-        present?.record?.answered(Response(status: .switchingProtocols))
+        present?.record?.answered(Response(.switchingProtocols))
         let upgrade = Upgrade(
             channel: channel,
             request: request,

@@ -81,7 +81,7 @@ extension Response {
     /// ```swift
     /// server.events("/jobs/:id", .before { request in jobs.isDone(request) ? .endOfEvents : nil }) { stream in … }
     /// ```
-    public static var endOfEvents: Response { Response(status: .noContent) }
+    public static var endOfEvents: Response { Response(.noContent) }
 
     /// The head of an event stream.
     ///

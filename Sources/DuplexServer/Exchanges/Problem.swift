@@ -9,6 +9,20 @@ package protocol RefusingError: Error {
     var refusal: Problem? { get }
 }
 
+/// An error of an app that says itself what a client gets for it.
+///
+/// ```swift
+/// extension ShopError: ProblemConvertible {
+///     var problem: Problem { Problem(.conflict, "Sold out.") }
+/// }
+/// ```
+///
+/// A handler that throws it is answered with ``problem``. One with a status of 500 or more is logged as other failures are.
+public protocol ProblemConvertible: Error {
+    /// What a client gets.
+    var problem: Problem { get }
+}
+
 /// An error response: nothing matches, a rule is broken, or a handler has failed.
 ///
 /// It becomes JSON (RFC 9457) for clients that prefer that to text, and plain text for others; see
@@ -58,7 +72,7 @@ public struct Problem: Error, Sendable, Hashable {
             JSONText.Member(name: "title", value: .string(status.reasonPhrase)),
             JSONText.Member(name: "detail", value: .string(detail)),
         ]
-        return Response(status: status, type: .problemJSON, body: .text(JSONText.object(members).text + "\n"))
+        return Response(status, type: .problemJSON, body: .text(JSONText.object(members).text + "\n"))
     }
 }
 

@@ -52,7 +52,7 @@ extension Response {
     ///   - fields: further fields.
     ///   - body: the body, such as `[1, 2, 3]`, `"text"`, or one of ``ResponseBody``'s.
     public init(
-        status: HTTPResponse.Status = .ok,
+        _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,
         fields: HTTPFields = HTTPFields(),
         body: ResponseBody = .none
@@ -75,12 +75,12 @@ extension Response {
 
     /// Makes a response of bytes.
     public init(
-        status: HTTPResponse.Status = .ok,
+        _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,
         fields: HTTPFields = HTTPFields(),
         body: [UInt8]
     ) {
-        self.init(status: status, type: type, fields: fields, body: .bytes(body))
+        self.init(status, type: type, fields: fields, body: .bytes(body))
     }
 
     /// Makes a response whose body is written while it is made; see ``ResponseBody/writer(length:_:)``.
@@ -91,12 +91,12 @@ extension Response {
     ///   - fields: further fields.
     ///   - write: writes the body; it has ended when this returns.
     public init(
-        status: HTTPResponse.Status = .ok,
+        _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,
         fields: HTTPFields = HTTPFields(),
         write: @escaping @Sendable (ResponseWriter) async throws -> Void
     ) {
-        self.init(status: status, type: type, fields: fields, body: .writer(write))
+        self.init(status, type: type, fields: fields, body: .writer(write))
     }
 
     /// A response of plain text.
@@ -114,7 +114,7 @@ extension Response {
     ///
     /// Hazard: escape text of others in it, or they decide what the page does.
     public static func html(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(status: status, type: .html, body: .text(text))
+        Response(status, type: .html, body: .text(text))
     }
 
     /// Redirects the client.
@@ -125,7 +125,7 @@ extension Response {
     ///     remembers 301 and 308 for good. Default: 302.
     /// - Returns: the response.
     public static func redirect(to location: String, _ status: HTTPResponse.Status = .found) -> Response {
-        Response(status: status, fields: [.location: location])
+        Response(status, fields: [.location: location])
     }
 
     /// Adds a field Set-Cookie.
@@ -184,7 +184,7 @@ extension Response {
 
     /// RFC 9110 section 15.4.5: without the content, and what only describes it.
     private var notModified: Response {
-        var response = Response(status: .notModified)
+        var response = Response(.notModified)
         response.otherFields = otherFields
         for name in [HTTPField.Name.contentEncoding, .contentLanguage, .contentRange, .contentDisposition] {
             response.otherFields[name] = nil
@@ -275,5 +275,5 @@ extension String: ResponseConvertible {
 
 extension HTTPResponse.Status: ResponseConvertible {
     /// A response of that status without a body.
-    public var response: Response { Response(status: self) }
+    public var response: Response { Response(self) }
 }

@@ -136,7 +136,7 @@ public struct ResponseBody: Sendable {
     }
 }
 
-extension ResponseBody: ExpressibleByStringLiteral {
+extension ResponseBody: ExpressibleByStringInterpolation {
     /// A text in UTF-8.
     public init(stringLiteral text: String) {
         self.init(content: .text(text))

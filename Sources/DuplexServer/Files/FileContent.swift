@@ -50,7 +50,7 @@ struct FileContent: Sendable {
 
     private func part(_ part: Range<UInt64>) -> Response {
         var response = Response(
-            status: .partialContent,
+            .partialContent,
             type: type,
             fields: form.fields.fields,
             body: .file(file, part)
@@ -76,7 +76,7 @@ struct FileContent: Sendable {
             try await writer.write(frame.end)
         }
         return Response(
-            status: .partialContent,
+            .partialContent,
             type: frame.contentType,
             fields: form.fields.fields,
             body: body

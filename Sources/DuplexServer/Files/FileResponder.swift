@@ -173,7 +173,7 @@ final class FileResponder: Sendable {
             throw problem
         }
         return Answer(
-            response: Response(status: .notFound, type: options.type(of: page), body: .file(file, 0..<file.size)),
+            response: Response(.notFound, type: options.type(of: page), body: .file(file, 0..<file.size)),
             path: page
         )
     }

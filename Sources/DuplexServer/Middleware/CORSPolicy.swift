@@ -95,7 +95,7 @@ public struct CORSPolicy: Sendable {
         guard request.method == .options, let origin = request.head.value(of: .origin),
             request.head.value(of: .accessControlRequestMethod) != nil
         else { return nil }
-        var response = Response(status: .noContent)
+        var response = Response(.noContent)
         response.otherFields[.vary] = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
         guard origins.allow(origin) else { return response }
         allow(origin, in: &response)

@@ -111,6 +111,6 @@ struct AdmissionSteps: Sendable {
         let verdict = try await admit?(request) ?? .accepted(route, AcceptedHandshake())
         if case .refused(let response) = verdict { return response }
         request[Verdict.self] = verdict
-        return Response(status: .switchingProtocols)
+        return Response(.switchingProtocols)
     }
 }

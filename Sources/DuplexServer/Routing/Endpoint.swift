@@ -128,7 +128,7 @@ struct OwnAnswer: Sendable {
             switch request[Key.self]?.content {
             case .response(let response): return response
             case .problem(let problem): throw problem
-            case nil: return Response(status: .notFound)
+            case nil: return Response(.notFound)
             }
         }
     }

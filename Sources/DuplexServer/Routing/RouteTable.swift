@@ -200,7 +200,7 @@ final class RouteTable: Sendable {
     /// The root stands for the server as a whole, too: clients of WebDAV ask there (RFC 4918 section 10.1).
     private func options(_ allowed: String, of head: RequestHead) -> OwnAnswer {
         guard !announced.isEmpty, head.path == "/" || head.path == "*" else {
-            return .response(Response(status: .noContent, fields: [.allow: allowed]))
+            return .response(Response(.noContent, fields: [.allow: allowed]))
         }
         var fields = announced
         fields[.allow] = allowed

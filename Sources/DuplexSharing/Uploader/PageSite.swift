@@ -16,7 +16,7 @@ package struct PageSite: Sendable {
     ///   - policy: the page's `Content-Security-Policy`.
     package init(_ files: [PageFile], values: [String: String] = [:], policy: String) {
         let index = files.first { $0.name == "index.html" }
-        var page = index?.filled(with: values).response ?? Response(status: .notFound)
+        var page = index?.filled(with: values).response ?? Response(.notFound)
         page.fields[.contentSecurityPolicy] = policy
         page.fields[.referrerPolicy] = "no-referrer"
         page.fields[.xFrameOptions] = "DENY"

@@ -77,7 +77,7 @@ final class ResumableUploads: Sendable {
         let method = UploadProtocol.method(request.method, request.fields)
         if method == .options {
             let maximum = maximum < UInt64(Int.max) ? maximum : nil
-            return Response(status: .noContent, fields: UploadProtocol.description(maximum: maximum))
+            return Response(.noContent, fields: UploadProtocol.description(maximum: maximum))
         }
         do {
             try UploadProtocol.checkVersion(request.fields)
@@ -155,12 +155,12 @@ final class ResumableUploads: Sendable {
         var fields: HTTPFields = [UploadProtocol.offset: String(found.offset)]
         fields[UploadProtocol.expires] = HTTPDate.string(found.record.expires)
         fields[UploadProtocol.path] = path
-        return Response(status: .noContent, fields: fields)
+        return Response(.noContent, fields: fields)
     }
 
     private func end(_ id: String) async throws -> Response {
         await remove(id)
-        return Response(status: .noContent)
+        return Response(.noContent)
     }
 
     /// Gives an upload that is whole its name.
@@ -281,7 +281,7 @@ final class ResumableUploads: Sendable {
         fields[UploadProtocol.expires] = HTTPDate.string(found.record.expires)
         if saysOffset { fields[UploadProtocol.offset] = String(found.offset) }
         fields[UploadProtocol.path] = path
-        return Response(status: .created, fields: fields)
+        return Response(.created, fields: fields)
     }
 
     // MARK: Concatenation

@@ -144,6 +144,6 @@ extension WebDAVHandler {
         }
         if held.user != request.visitor.user { throw Problem(.forbidden, "It is the lock of somebody else.") }
         _ = try await locks.change { table, now in table.remove(token, on: path, now: now) }
-        return Response(status: .noContent)
+        return Response(.noContent)
     }
 }

@@ -57,9 +57,9 @@ extension WebDAVHandler {
         let first = try await piece(of: all[...], answer, space, request)
         let beginning = answer.document.start + first.text
         if first.count == all.count {
-            return Response(status: .multi, type: WebDAVRefusal.type, body: .text(beginning + end))
+            return Response(.multi, type: WebDAVRefusal.type, body: .text(beginning + end))
         }
-        return Response(status: .multi, type: WebDAVRefusal.type) { [self] writer in
+        return Response(.multi, type: WebDAVRefusal.type) { [self] writer in
             try await writer.write(beginning)
             var rest = all.dropFirst(first.count)
             while !rest.isEmpty {
@@ -158,7 +158,7 @@ extension WebDAVHandler {
             error: .dav("cannot-modify-protected-property")
         )
         return Response(
-            status: .multi,
+            .multi,
             type: WebDAVRefusal.type,
             body: .text(document.start + piece + MultiStatus.end)
         )

@@ -259,7 +259,7 @@ final class WebDAVHandler: Sendable {
             // Others may have written or locked it meanwhile.
             try await checkWriting(request)
             let change = try await upload.finish()
-            var response = Response(status: change.replaced ? .noContent : .created)
+            var response = Response(change.replaced ? .noContent : .created)
             // It has been written, even if it can't be looked at now.
             if let tag = try? await folder.entry(at: request.path)?.tag { response.fields[.eTag] = tag.description }
             return response
@@ -300,7 +300,7 @@ final class WebDAVHandler: Sendable {
             if entry != nil { throw Problem(.methodNotAllowed, "There is something at this path.") }
             try checkMaking(request, request.path, isThere: false)
             try await folder.createFolder(request.path, by: request.visitor)
-            return Response(status: .created)
+            return Response(.created)
         }
     }
 
@@ -321,7 +321,7 @@ final class WebDAVHandler: Sendable {
             try checkLocks(request, Change(path: request.path, isDeep: true), Change(path: request.path.parent))
             try await folder.delete(request.path, by: request.visitor)
             await locks.removeAll(from: request.path)
-            return Response(status: .noContent)
+            return Response(.noContent)
         }
     }
 
@@ -374,8 +374,8 @@ final class WebDAVHandler: Sendable {
         // Locks don't go along (RFC 4918 section 7.5); one on the destination holds for what is there now.
         if isMove { await locks.removeAll(from: request.path) }
         if change.replaced { await locks.removeAll(from: target, exceptItsOwn: true) }
-        if change.replaced { return Response(status: .noContent) }
-        return Response(status: .created, fields: [.location: request.href(target, isFolder: source.kind == .folder)])
+        if change.replaced { return Response(.noContent) }
+        return Response(.created, fields: [.location: request.href(target, isFolder: source.kind == .folder)])
     }
 
     private static var exists: Problem { Problem(.preconditionFailed, "There is something at the destination.") }

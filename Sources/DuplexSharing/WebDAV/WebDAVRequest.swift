@@ -130,10 +130,10 @@ enum WebDAVRefusal: Error {
     var response: Response {
         switch self {
         case .condition(let status, let element):
-            Response(status: status, type: Self.type, body: .text(MultiStatus.document(.dav("error", [element]))))
+            Response(status, type: Self.type, body: .text(MultiStatus.document(.dav("error", [element]))))
         case .elsewhere(let resources):
             Response(
-                status: .multi,
+                .multi,
                 type: Self.type,
                 body: .text(
                     MultiStatus().start

@@ -184,8 +184,9 @@ extension WebSocketError {
 }
 
 extension Error {
-    /// Whether it says that the task was cancelled, as methods do or as sequences.
-    package var isCancellation: Bool {
+    /// Whether it says that the task was cancelled: `CancellationError`, as methods throw, or ``WebSocketError/Code/cancelled``, as
+    /// sequences do.
+    public var isCancellation: Bool {
         self is CancellationError || (self as? WebSocketError)?.code == .cancelled
     }
 }

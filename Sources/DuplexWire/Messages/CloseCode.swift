@@ -80,6 +80,13 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable {
     }
 }
 
+extension CloseCode: ExpressibleByIntegerLiteral {
+    /// The code of that number, such as one of an app's own from 4000 to 4999 (RFC 6455 section 7.4.2).
+    public init(integerLiteral value: UInt16) {
+        self.init(rawValue: value)
+    }
+}
+
 extension CloseCode: CustomStringConvertible {
     /// The number, and the name where there is one: `1001 (going away)`.
     public var description: String {

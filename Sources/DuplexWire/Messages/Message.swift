@@ -34,8 +34,8 @@ public enum Message: Sendable, Hashable {
     }
 }
 
-extension Message: ExpressibleByStringLiteral {
-    /// Makes a value of a literal.
+extension Message: ExpressibleByStringInterpolation {
+    /// Makes a text message of a literal, which may have values in it.
     public init(stringLiteral value: String) {
         self = .text(value)
     }

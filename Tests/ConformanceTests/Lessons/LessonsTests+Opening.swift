@@ -14,7 +14,7 @@ import Testing
 
 extension LessonsTests {
     private static func redirect(to location: String) -> Response {
-        var response = Response(status: .found)
+        var response = Response(.found)
         response.fields[.location] = location
         return response
     }

@@ -32,7 +32,7 @@ struct PredecessorTests {
             server.get("/name") { _ in
                 Response(fields: [.contentDisposition: ContentDisposition.attachment(filename: evil).description])
             }
-            server.get("/reason") { _ in Response(status: HTTPResponse.Status(code: 299, reasonPhrase: evil)) }
+            server.get("/reason") { _ in Response(HTTPResponse.Status(code: 299, reasonPhrase: evil)) }
             server.get("/problem") { _ async throws -> String in
                 throw Problem(.conflict, "what", fields: [.retryAfter: evil])
             }
@@ -111,7 +111,7 @@ struct PredecessorTests {
             server.get("/failed") { _ async throws -> String in throw Failure() }
             server.get("/secret", .basicAuth(realm: "r", accounts: ["mia": "pw"])) { _ in "secret" }
             server.post("/form") { request in "\(try await request.form().count)" }
-            server.get("/empty") { _ in Response(status: .noContent) }
+            server.get("/empty") { _ in Response(.noContent) }
         } _: { address async throws in
             let peer = try await RawPeer.connect(to: address)
             let body = "Content-Length: 3\r\n\r\na=1"

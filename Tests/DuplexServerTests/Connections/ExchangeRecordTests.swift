@@ -61,7 +61,7 @@ struct ExchangeRecordTests {
         let log = OutcomeLog()
         var (server, mark) = try Self.server(log)
         server.use(.before { _ in throw Problem(.unauthorized, "No.") })
-        server.use(.problems { _, problem in Response(status: problem.status, body: "mine") })
+        server.use(.problems { _, problem in Response(problem.status, body: "mine") })
         try await WebServer.testing(server) { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: "GET / HTTP/1.1\r\n\r\n")
@@ -75,7 +75,7 @@ struct ExchangeRecordTests {
     func unwritable() async throws {
         let log = OutcomeLog()
         var (server, _) = try Self.server(log)
-        server.use(.problems { _, problem in Response(status: problem.status) { try await $0.write("mine") } })
+        server.use(.problems { _, problem in Response(problem.status) { try await $0.write("mine") } })
         try await WebServer.testing(server) { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: "GET / HTTP/1.1\r\n\r\n")
@@ -88,7 +88,7 @@ struct ExchangeRecordTests {
     func unsendable() async throws {
         let log = OutcomeLog()
         var (server, _) = try Self.server(log)
-        server.get("/") { _ in Response(status: .continue, body: "x") }
+        server.get("/") { _ in Response(.continue, body: "x") }
         try await WebServer.testing(server) { client async throws in
             await #expect(throws: (any Error).self) { try await client.get("/") }
             #expect(try await log.next().summary == "/ - 0 0 cut")

@@ -58,7 +58,7 @@ import Testing
     func starts() async throws {
         let configure: (inout WebServer) -> Void = { server in
             let fine = HTTPResponse.Status(code: 200, reasonPhrase: "Fine")
-            server.get("/fine") { _ in Response(status: fine, type: "a/b") }
+            server.get("/fine") { _ in Response(fine, type: "a/b") }
             server.get("/dated") { _ in Response(type: "a/b", fields: [.date: "then"]) }
             server.get("/text") { _ in "text" }
             server.get("/none") { _ in Response() }

@@ -245,7 +245,7 @@ struct HalfClosedRequestsTests {
             server.webSocket("/socket") { request in
                 let outcome = await gate.wait()
                 if request.fields[.cookie] == "user=1" { return .accepted }
-                return .refused(Response(status: .forbidden, body: Array(outcome.utf8)))
+                return .refused(Response(.forbidden, body: Array(outcome.utf8)))
             } handler: { _, _ in
                 Issue.record("A WebSocket was opened.")
             }

@@ -188,7 +188,7 @@ struct CompressedResponseTests {
         server.use(.compressResponses())
         server.get("/") { _ in Response(type: .plainText, body: try .file(path)) }
         server.get("/part") { _ in
-            Response(status: .partialContent, type: .plainText, body: try .file(path, offset: 0, count: 2_000))
+            Response(.partialContent, type: .plainText, body: try .file(path, offset: 0, count: 2_000))
         }
         try await WebServer.testing(server) { client async throws in
             let response = try await client.get("/", fields: Self.gzip)

@@ -71,6 +71,31 @@ struct ProblemTests {
         }
     }
 
+    @Test("An error of an app says itself what it is answered with, and is logged if that is a failure")
+    func converted() async throws {
+        enum ShopError: ProblemConvertible {
+            case soldOut, isOnFire
+
+            var problem: Problem {
+                switch self {
+                case .soldOut: Problem(.conflict, "Sold out.")
+                case .isOnFire: Problem(.serviceUnavailable, "The shop is on fire.")
+                }
+            }
+        }
+        let log = RecordedLog()
+        var server = WebServer(port: 0)
+        server.logger = log.logger
+        server.get("/order") { _ -> String in throw ShopError.soldOut }
+        server.get("/fire") { _ async throws -> String in throw ShopError.isOnFire }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/order").text == "409 Conflict\nSold out.\n")
+            #expect(!log.entries.contains { $0.message == "a request failed" })
+            #expect(try await client.get("/fire").text == "503 Service Unavailable\nThe shop is on fire.\n")
+            #expect(log.entries.contains { $0.message == "a request failed" })
+        }
+    }
+
     @Test("A handler that returns one is answered by it as if it had thrown it")
     func returned() async throws {
         var server = WebServer(port: 0)
@@ -122,7 +147,7 @@ struct ProblemTests {
         var server = WebServer(port: 0)
         server.use(.problems { request, problem in .html("<h1>\(problem.status.code)</h1>", status: problem.status) })
         server.get("/page") { _ -> String in throw Problem(.forbidden, "No.") }
-        server.group("/api", .problems { _, problem in Response(status: problem.status, type: .json, body: "{}") }) {
+        server.group("/api", .problems { _, problem in Response(problem.status, type: .json, body: "{}") }) {
             api in
             api.get("/thing") { _ -> String in throw Problem(.forbidden, "No.", fields: [.retryAfter: "9"]) }
         }

@@ -19,7 +19,7 @@ struct ResponseConditionsTests {
         server.get("/dated") { _ in
             Response(fields: [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"], body: "content")
         }
-        server.get("/gone") { _ in Response(status: .gone, fields: [.eTag: "\"a\""], body: "content") }
+        server.get("/gone") { _ in Response(.gone, fields: [.eTag: "\"a\""], body: "content") }
         server.post("/tagged") { tagged($0) }
         try await WebServer.testing(server, body)
     }

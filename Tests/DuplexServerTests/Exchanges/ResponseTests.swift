@@ -47,7 +47,7 @@ import Testing
         ]
     )
     func bodiless(status: HTTPResponse.Status) async throws {
-        let response = try await sent(Response(status: status, body: [1, 2, 3]))
+        let response = try await sent(Response(status, body: [1, 2, 3]))
         #expect(response.status == status.code)
         #expect(response["Content-Length"] == nil)
     }

@@ -33,7 +33,7 @@ struct RequestIDTests {
     @Test("Whoever is refused in front of it has one, too")
     func refused() async throws {
         var server = WebServer(port: 0)
-        server.use(.before { _ in Response(status: .forbidden) }, .requestID())
+        server.use(.before { _ in Response(.forbidden) }, .requestID())
         server.get("/") { _ in "" }
         let name = try #require(Self.name)
         try await WebServer.testing(server) { client async throws in

@@ -16,12 +16,12 @@ import Testing
 
     @Test("A handler that doesn't wait stays one behind steps that don't, and is a task behind others")
     func immediate() {
-        let handler = RouteHandler.immediate { _ in Response(status: .ok) }
+        let handler = RouteHandler.immediate { _ in Response(.ok) }
         #expect(Self.isImmediate(handler.behind([])))
         #expect(Self.isImmediate(handler.behind([.before { _ in nil }, .before { _ in nil }])))
         #expect(!Self.isImmediate(handler.behind([.before { _ in nil }, .beforeWaiting { _ in nil }])))
         #expect(!Self.isImmediate(handler.behind([.around { request, next in try await next(request) }])))
-        #expect(!Self.isImmediate(RouteHandler.task { _ in Response(status: .ok) }.behind([.before { _ in nil }])))
+        #expect(!Self.isImmediate(RouteHandler.task { _ in Response(.ok) }.behind([.before { _ in nil }])))
     }
 }
 
@@ -120,7 +120,7 @@ struct RouteStepTests {
     func unmatched() async throws {
         var server = WebServer(port: 0)
         server.use(
-            .before { request in request.fields[.authorization] == nil ? Response(status: .unauthorized) : nil },
+            .before { request in request.fields[.authorization] == nil ? Response(.unauthorized) : nil },
             .after { _, response in response.fields[.server] = "test" }
         )
         server.get("/") { _ in "" }

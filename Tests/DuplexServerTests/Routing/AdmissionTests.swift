@@ -56,7 +56,7 @@ import Testing
             server.webSocket("/private") { request in
                 if request.fields[.cookie] == "user=1" { return .accepted }
                 return .refused(
-                    Response(status: .unauthorized, fields: [.wwwAuthenticate: "Bearer"], body: Array("who?".utf8))
+                    Response(.unauthorized, fields: [.wwwAuthenticate: "Bearer"], body: Array("who?".utf8))
                 )
             } handler: { socket, request in
                 try await Self.echo(socket, request)
@@ -281,7 +281,7 @@ import Testing
             .around { request, next in
                 let response = try await next(request)
                 if request.query == "late" && response.status == .switchingProtocols {
-                    return Response(status: .tooManyRequests)
+                    return Response(.tooManyRequests)
                 }
                 return response
             }

@@ -72,7 +72,7 @@ struct OwnAnswerTests {
     @Test("It is what was noted with the request, and so is the route that the request came to")
     func noted() async throws {
         let answered = try request()
-        OwnAnswer.response(Response(status: .noContent)).note(with: answered)
+        OwnAnswer.response(Response(.noContent)).note(with: answered)
         #expect(try await OwnAnswer.handler(answered).status == .noContent && OwnAnswer.pattern(of: answered) == nil)
         let refused = try request()
         let problem = Problem(.contentTooLarge, "Too long.")

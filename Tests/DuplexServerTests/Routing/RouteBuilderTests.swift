@@ -13,7 +13,7 @@ import Testing
         server.on(.post, "/page") { request in "posted \(try await request.body.collect().count)" }
         server.get("/users/:id") { request in "user \(request.parameters["id"] ?? "-")" }
         server.on(.put, "/users/:name") { request in "put \(request.parameters["name"] ?? "-")" }
-        server.on(.delete, "/only-delete") { _ in Response(status: .noContent) }
+        server.on(.delete, "/only-delete") { _ in Response(.noContent) }
         server.webSocket("/socket") { _ in }
         server.get("/both") { _ in "a page" }
         server.webSocket("/both") { _ in }

@@ -160,7 +160,7 @@ import Testing
         } handler: { _ in
             "found"
         }
-        server.fallback { request in Response(status: .notFound, body: .text("nothing at \(request.path)")) }
+        server.fallback { request in Response(.notFound, body: .text("nothing at \(request.path)")) }
         server.group("/app", .after { $1.fields[.xContentTypeOptions] = "app" }) { app in
             app.fallback { _ in "the app" }
             app.match("app's") {

@@ -18,7 +18,7 @@ import Testing
     @Test("A URL that answers 403 isn't the end where there is another one")
     func refusedFirst() async throws {
         try await withServer { server in
-            server.get("/closed") { _ in Response(status: .forbidden) }
+            server.get("/closed") { _ in Response(.forbidden) }
             server.webSocket("/open") { socket in await socket.close(code: .normalClosure) }
         } _: { address in
             let urls = ["ws://\(address)/closed", "ws://\(address)/open"]
@@ -139,7 +139,7 @@ import Testing
             #expect(messages == ["welcome"])
             let words = await ReconnectingWebSocket.changes(states, until: "stopped 1000")
             let expected = [
-                "connecting 0", "waiting unprepared", "connecting 0", "waiting 429", "connecting 0", "open",
+                "connecting 0", "waiting configurationFailed", "connecting 0", "waiting 429", "connecting 0", "open",
                 "stopped 1000",
             ]
             #expect(words == expected)

@@ -89,4 +89,10 @@ struct CloseFrameTests {
         #expect(CloseFrame(code: .goingAway).description == "1001 (going away)")
         #expect(CloseFrame(code: .goingAway, reason: "bye").description == "1001 (going away), “bye”")
     }
+
+    @Test("A number is a code")
+    func literal() {
+        let code: CloseCode = 4_001
+        #expect(code.rawValue == 4_001 && code.isSendable)
+    }
 }

@@ -14,9 +14,10 @@ struct MessageTests {
         #expect(Message.binary([1, 2]).byteCount == 2)
     }
 
-    @Test("A literal is a text")
+    @Test("A literal is a text, also with values in it")
     func literal() {
-        #expect("hi" as Message == .text("hi"))
+        let name = "Mia"
+        #expect("hi" as Message == .text("hi") && "hi \(name)" as Message == .text("hi Mia"))
     }
 
     @Test("A text prints as itself, bytes as their number and the first 32 of them")

@@ -74,7 +74,7 @@ if FileManager.default.fileExists(atPath: put) { server.webDAV("/dav", root: try
 server.events("/feed", of: feed, heartbeat: nil)
 server.post("/publish/:id") { [feed, data] request in
     try feed.publish(data, id: request.parameters["id"])
-    return Response(status: .noContent)
+    return Response(.noContent)
 }
 try await server.run { address in
     print(address.port)
