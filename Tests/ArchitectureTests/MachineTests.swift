@@ -3,6 +3,7 @@
 
 import Testing
 
+@testable import DuplexServer
 @testable import DuplexWebSockets
 @testable import DuplexWire
 
@@ -19,6 +20,12 @@ struct MachineTests {
     func socketEnding() throws {
         let table = try Self.table(of: "SocketEnding")
         #expect(table == Self.table(SocketEnding.Phase.allCases, SocketEnding.Event.allCases) { $0.next($1) })
+    }
+
+    @Test("HTTPEnding")
+    func httpEnding() throws {
+        let table = try Self.table(of: "HTTPEnding")
+        #expect(table == Self.table(HTTPEnding.allCases, HTTPEnding.Event.allCases) { $0.next($1) })
     }
 
     /// What happens to a client that reconnects, by the names of the table.

@@ -40,7 +40,7 @@ final class HTTPConnection {
     /// What is waited for instead of what the session waits for.
     private var wait: Wait?
     private var timer: (id: TimerID, deadline: Instant)?
-    private var stage = Stage.serving
+    private var ending = HTTPEnding.serving
     /// Whether there is anything pending; beside it, because each look at an array that is appended to costs a check for
     /// overlapping accesses.
     private var hasPending = false
@@ -56,15 +56,6 @@ final class HTTPConnection {
         case stalled(since: Instant, queued: Int)
         /// It may read the last response until then.
         case lingering(until: Instant)
-    }
-
-    enum Stage {
-        /// Requests are taken and answered.
-        case serving
-        /// The last response is on its way; what arrives is thrown away until the peer ends the stream.
-        case lingering
-        /// Handed over to a WebSocket, or closed.
-        case over
     }
 
     /// What of a request is needed until its response has gone.
@@ -102,15 +93,12 @@ final class HTTPConnection {
     /// The server ends: a connection without a request is closed, one with a request is after its response.
     func stop() {
         session.shutDown()
-        if stage == .serving { settle() }
+        if ending == .serving { settle() }
     }
 
     /// The server ends and waits no longer.
     func abort() {
-        // The channel may be a WebSocket's by now.
-        guard stage != .over else { return }
-        channel.reset()
-        end()
+        end(.cut)
     }
 
     private var now: Instant { services.now }
@@ -138,7 +126,7 @@ final class HTTPConnection {
     /// - Returns: how much of it was taken.
     private func take(_ bytes: Span<UInt8>) -> Int {
         var position = 0
-        while stage == .serving, !isStalled {
+        while ending == .serving, !isStalled {
             switch session.next(bytes, from: &position, now: now) {
             case .request(let head):
                 begin(head, bytes, &position)
@@ -175,7 +163,7 @@ final class HTTPConnection {
         if let exchange, isHandling || file != nil {
             exchange.onLoop(services.loop, error) { $0.failBody($1) }
         } else if isPushing {
-            cut()
+            end(.cut)
         } else {
             refuseUnread(error)
         }
@@ -191,7 +179,7 @@ final class HTTPConnection {
     }
 
     private func keep(_ bytes: Span<UInt8>, from position: Int) {
-        guard stage == .serving, position < bytes.count else { return }
+        guard ending == .serving, position < bytes.count else { return }
         if pendingStart > 0 {
             pending.removeFirst(pendingStart)
             pendingStart = 0
@@ -210,12 +198,12 @@ final class HTTPConnection {
     ///
     /// The bytes stay where they are, however many requests they are.
     private func takePending() {
-        guard stage == .serving, hasPending else { return }
+        guard ending == .serving, hasPending else { return }
         let bytes = pending
         let start = pendingStart
         setPending([])
         let taken = take(bytes.span.extracting(droppingFirst: start))
-        if stage == .serving { setPending(bytes, from: start + taken) }
+        if ending == .serving { setPending(bytes, from: start + taken) }
     }
 
     /// What came behind the request, for the protocol that takes over.
@@ -226,11 +214,11 @@ final class HTTPConnection {
 
     /// Behind everything that was done: reads on or not, waits as long as the session says, or ends.
     private func settle() {
-        guard stage == .serving else { return }
+        guard ending == .serving else { return }
         if hasInputEnded && !hasPending { noteEnd() }
-        guard stage == .serving else { return }
+        guard ending == .serving else { return }
         let standing = session.standing
-        if standing.hasEnded { return standing.leavesBody ? linger() : leave() }
+        if standing.hasEnded { return end(standing.leavesBody ? .answered : .concluded) }
         channel.isReading = !hasPending && !isBodyHeld && !isStalled
         armTimer(standing.deadline)
     }
@@ -258,7 +246,7 @@ final class HTTPConnection {
 
     /// Has the timer fire no later than what is waited for must come; one that fires early looks again.
     private func armTimer(_ session: Instant?) {
-        guard stage != .over, let deadline = deadline(of: session) else { return }
+        guard ending == .serving || ending == .lingering, let deadline = deadline(of: session) else { return }
         if let timer {
             if timer.deadline <= deadline { return }
             services.core.cancel(timer.id)
@@ -296,39 +284,41 @@ final class HTTPConnection {
             wait = .stalled(since: now, queued: channel.queuedBytes)
             armTimer()
         } else {
-            abort()
+            end(.cut)
         }
     }
 
     // MARK: The end
 
-    /// Ends the outgoing stream behind the last response, and gives the client a moment to read it: closing with bytes
-    /// unread would reset the connection and might take the response with it.
+    /// Does what the end asks for after an event.
+    private func end(_ event: HTTPEnding.Event) {
+        guard let action = ending.take(event) else { return }
+        switch action {
+        case .linger: return linger()
+        case .closeWhenSent: channel.closeWhenSent(within: services.closeTimeout)
+        case .reset:
+            session.abandonResponse()
+            channel.reset()
+        case .release: break
+        }
+        release()
+    }
+
+    /// Ends the outgoing stream after the last response, and gives the client a moment to read it.
     private func linger() {
-        guard stage == .serving else { return }
-        stage = .lingering
         setPending([])
         channel.finishWriting()
-        guard !hasInputEnded else { return leave() }
+        guard !hasInputEnded else { return end(.inputEnded) }
         channel.isReading = true
         wait = .lingering(until: now.advanced(by: Self.lingerTime))
         armTimer()
     }
 
-    /// Closes behind what still waits to be sent.
-    private func leave() {
-        guard stage != .over else { return }
-        channel.closeWhenSent(within: services.closeTimeout)
-        end()
-    }
-
-    /// The connection is closed, or another's: its handler is notified.
+    /// The connection is closed: everybody who waits for it is told.
     ///
     /// A client that resets its connection is one that has gone, and nobody's failure: whatever was thrown for it here would
     /// be in the log as often as anybody likes.
-    func end() {
-        guard stage != .over else { return }
-        stage = .over
+    private func release() {
         disarmTimer()
         setPending([])
         endFile(CancellationError())
@@ -343,7 +333,7 @@ final class HTTPConnection {
 
     /// Gives the channel to a WebSocket.
     private func handOver() {
-        stage = .over
+        _ = ending.take(.upgraded)
         channel.needsReader = false
         endRecord(isCut: false)
         disarmTimer()
@@ -603,7 +593,7 @@ final class HTTPConnection {
 
     /// The handler has taken as long as it may: its client is answered, and the connection ends as if that had gone.
     func handlerIsLate() {
-        guard stage == .serving, let present, let record = present.record, let settings = present.settings else {
+        guard ending == .serving, let present, let record = present.record, let settings = present.settings else {
             return
         }
         services.logger.debug("a handler has taken too long", metadata: ["route": "\(present.route)"])
@@ -675,7 +665,7 @@ final class HTTPConnection {
         _ endpoint: WebSocketEndpoint,
         _ acceptance: Acceptance
     ) {
-        guard stage == .serving else { return }
+        guard ending == .serving else { return }
         switch verdict {
         case .refused(let response): decline(request, endpoint, response)
         case .accepted where services.isStopping: decline(request, endpoint, Self.endingSoon)
@@ -716,7 +706,7 @@ final class HTTPConnection {
         _ acceptance: Acceptance,
         _ leftover: [UInt8]
     ) {
-        if hasInputEnded { return leave() }
+        if hasInputEnded { return end(.concluded) }
         var bytes = services.takeScratch()
         do throws(HTTPProtocolError) {
             try session.switchProtocols(acceptance.responseHead, date: services.dateValue(), into: &bytes)
@@ -754,7 +744,7 @@ final class HTTPConnection {
     ///
     /// - Returns: whether it is; if not, nothing was done.
     private func respondAtOnce(_ response: Response) -> Bool {
-        guard stage == .serving else { return true }
+        guard ending == .serving else { return true }
         switch response.body.content {
         case .bytes(let bytes): respond(response, bytes.span.raw)
         case .text(let text): respond(response, text.utf8.span.raw)
@@ -881,16 +871,9 @@ final class HTTPConnection {
         }
         switch outcome {
         case .next: holdBackIfBehind()
-        case .close: linger()
-        case .cut: cut()
+        case .close: end(.answered)
+        case .cut: end(.cut)
         }
-    }
-
-    /// Ends the connection so that nobody takes what came of a response for the whole.
-    private func cut() {
-        session.abandonResponse()
-        channel.reset()
-        end()
     }
 
     /// A response that breaks the rules of the protocol: nothing of it has gone, or too little.
@@ -900,7 +883,7 @@ final class HTTPConnection {
             metadata: ["route": "\(present?.route ?? "")", "error": "\(error)"]
         )
         present?.record?.unanswered()
-        cut()
+        end(.cut)
     }
 
     // MARK: The runner
@@ -948,7 +931,7 @@ final class HTTPConnection {
     ///
     /// - Returns: whether it is sent, or dropped.
     func finishAndSend(_ response: inout Response, at endpoint: Endpoint, _ request: Request) -> Bool {
-        guard stage == .serving else { return true }
+        guard ending == .serving else { return true }
         finish(&response, at: endpoint, request)
         guard respondAtOnce(response) else { return false }
         goOn()
@@ -970,7 +953,7 @@ final class HTTPConnection {
     }
 
     func beginBody(_ response: Response, _ length: Int?) -> Exchange? {
-        guard stage == .serving else { return nil }
+        guard ending == .serving else { return nil }
         var bytes = services.takeScratch()
         do throws(HTTPProtocolError) {
             try writeHead(response, length.map { .bytes($0) } ?? .unknown, into: &bytes)
@@ -983,14 +966,14 @@ final class HTTPConnection {
     }
 
     func finishBody(of exchange: Exchange, trailers: HTTPFields) {
-        guard stage == .serving, self.exchange === exchange else { return }
+        guard ending == .serving, self.exchange === exchange else { return }
         var bytes = services.takeScratch()
         endResponse(trailers: trailers, &bytes)
     }
 
     /// A body that doesn't become whole: the client is to see that.
     func failBody(of exchange: Exchange, _ error: any Error) {
-        guard stage == .serving, self.exchange === exchange else { return }
+        guard ending == .serving, self.exchange === exchange else { return }
         failBody(error)
     }
 
@@ -1003,7 +986,7 @@ final class HTTPConnection {
                 metadata: ["route": "\(present?.route ?? "")", "error": "\(error)"]
             )
         }
-        cut()
+        end(.cut)
     }
 
     /// Whether the response has no end of its own.
@@ -1057,7 +1040,7 @@ final class HTTPConnection {
 
     /// Sends an interim response.
     func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPProtocolError) {
-        guard stage == .serving else { return }
+        guard ending == .serving else { return }
         var bytes = services.takeScratch()
         defer { write(&bytes) }
         try session.writeInterim(status, fields, into: &bytes)
@@ -1067,7 +1050,7 @@ final class HTTPConnection {
     ///
     /// - Returns: whether it goes out.
     func writePiece(_ piece: [UInt8]) throws(HTTPProtocolError) -> Bool {
-        guard stage == .serving else { return false }
+        guard ending == .serving else { return false }
         var bytes = services.takeScratch()
         guard try session.beginPiece(piece.count, into: &bytes) else {
             write(&bytes)
@@ -1097,7 +1080,7 @@ final class HTTPConnection {
 
     /// Sends a response whose body is a file: the file as the socket takes it, which needs no task.
     func send(_ file: ResponseFile, of response: Response, to request: Request) {
-        guard stage == .serving else { return }
+        guard ending == .serving else { return }
         if file.count <= Self.shortSize && request.method != .head && sendShort(file, of: response) { return }
         let range: FileRange
         do throws(SocketError) {
@@ -1175,7 +1158,7 @@ final class HTTPConnection {
         self.file = nil
         channel.handlerSends = false
         present?.record?.sent(Int(clamping: file.transfer.taken))
-        guard stage == .serving else { return }
+        guard ending == .serving else { return }
         if let error { return failBody(error) }
         var bytes = services.takeScratch()
         endResponse(trailers: file.trailers, &bytes)
@@ -1203,13 +1186,13 @@ final class HTTPConnection {
         // The channel asks for nothing while the file is read from the disk: then it isn't the client who is slow.
         let goesOn = sent > file.seen.sent || !channel.handlerSends
         file.seen = (sent, now)
-        if goesOn { armTimer() } else { abort() }
+        if goesOn { armTimer() } else { end(.cut) }
     }
 }
 
 extension HTTPConnection: ChannelHandler {
     func received(_ bytes: inout MutableRawSpan) {
-        guard stage == .serving else { return }
+        guard ending == .serving else { return }
         bytes.bytes.withOctets { bytes in
             if hasPending { return keep(bytes, from: 0) }
             keep(bytes, from: take(bytes))
@@ -1219,18 +1202,14 @@ extension HTTPConnection: ChannelHandler {
 
     func inputEnded() {
         hasInputEnded = true
-        switch stage {
-        case .serving:
-            settle()
-            // It says nothing more, and the handler may write nothing: the system finds out whether it is still there.
-            if stage == .serving { findOutClient() }
-        case .lingering: leave()
-        case .over: break
-        }
+        end(.inputEnded)
+        settle()
+        // It says nothing more, and the handler may write nothing: the system finds out whether it is still there.
+        if ending == .serving { findOutClient() }
     }
 
     func outputDrained() {
-        guard stage == .serving else { return }
+        guard ending == .serving else { return }
         let wasStalled = isStalled
         if wasStalled { stallEnded() }
         // The callback may write at once.
@@ -1243,7 +1222,7 @@ extension HTTPConnection: ChannelHandler {
     func sendMore() -> TransferResult { sendFile() }
 
     func failed(_ error: SocketError) {
-        end()
+        end(.failed)
     }
 }
 
@@ -1253,7 +1232,7 @@ extension HTTPConnection: TimerTarget {
         self.timer = nil
         guard let deadline, deadline <= now else { return armTimer() }
         switch wait {
-        case .lingering: return leave()
+        case .lingering: return end(.timedOut)
         case .stalled(_, let queued): return judgeStall(queued)
         case nil: break
         }
@@ -1273,7 +1252,7 @@ extension HTTPConnection: ExchangeCarrier {
     }
 
     func setReadingBody(_ isReading: Bool) {
-        guard stage == .serving, isBodyHeld == isReading else { return }
+        guard ending == .serving, isBodyHeld == isReading else { return }
         isBodyHeld = !isReading
         if isReading {
             if !isStalled { session.resumeBody(now: now) }
@@ -1296,12 +1275,11 @@ extension HTTPConnection: ExchangeCarrier {
 
     func abandonResponse(_ error: any Error) {
         noteFault(.silent, "\(error)")
-        channel.reset()
-        end()
+        end(.cut)
     }
 
     var isBehind: Bool {
-        guard stage == .serving else { return false }
+        guard ending == .serving else { return false }
         // The reason is reported at the end of the turn, which a writer that doesn't wait would never let come.
         if !channel.canWrite { return true }
         holdBackIfBehind()

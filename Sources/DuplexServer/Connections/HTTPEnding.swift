@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// How a connection that speaks HTTP ends.
+///
+/// What may still be read and written of a request is in the session; here it is the transport.
+enum HTTPEnding: UInt8, CaseIterable {
+    /// Requests are taken and answered.
+    case serving
+    /// The last response has been written; what still arrives is thrown away until the client ends its side. Closing with
+    /// bytes unread would reset the connection and might take the response with it (RFC 9112 section 9.6).
+    case lingering
+    /// The channel is closed.
+    case closed
+    /// The channel is a WebSocket's.
+    case upgraded
+
+    enum Event: CaseIterable {
+        /// The last response is written, and its request may not have arrived in whole.
+        case answered
+        /// The last response is written, and everything before it was read.
+        case concluded
+        /// The client ends its sending side. It still waits for its responses.
+        case inputEnded
+        /// The client has had its time to end its side.
+        case timedOut
+        /// Given up at once, so that nobody takes what was sent for the whole.
+        case cut
+        /// The transport has failed.
+        case failed
+        /// A WebSocket gets the channel.
+        case upgraded
+    }
+
+    /// What is to be done with the channel.
+    enum Action {
+        /// Ends the outgoing stream and waits for the end of the incoming one.
+        case linger
+        /// Closes when everything is sent.
+        case closeWhenSent
+        case reset
+        /// Lets go of it.
+        case release
+    }
+
+    /// What an event makes of it.
+    func next(_ event: Event) -> HTTPEnding {
+        switch (self, event) {
+        case (.serving, .answered): .lingering
+        case (.serving, .upgraded): .upgraded
+        case (.serving, .concluded), (.serving, .cut), (.serving, .failed): .closed
+        case (.lingering, .inputEnded), (.lingering, .timedOut), (.lingering, .cut), (.lingering, .failed): .closed
+        case (.serving, _), (.lingering, _), (.closed, _), (.upgraded, _): self
+        }
+    }
+
+    /// Takes an event.
+    ///
+    /// - Returns: what is to be done; `nil` if the event changes nothing.
+    mutating func take(_ event: Event) -> Action? {
+        let next = next(event)
+        guard next != self else { return nil }
+        self = next
+        return switch event {
+        case .answered: .linger
+        case .concluded, .inputEnded, .timedOut: .closeWhenSent
+        case .cut: .reset
+        case .failed, .upgraded: .release
+        }
+    }
+}
