@@ -239,6 +239,15 @@ extension WebSocket {
         return [.normalClosure, .goingAway, .noStatusReceived].contains(code)
     }
 
+    /// Whether something has ended the connection.
+    var isEnding: Bool { ending.phase != .open }
+
+    /// Whether this side closed it, and nothing failed: neither the connection nor what it was asked to send.
+    var isOwnClose: Bool {
+        let report = session.report
+        return report.initiator == .local && report.error == nil && streams?.isEndedFromWithin != true
+    }
+
     func endError() -> WebSocketError {
         let report = session.report
         if let loss = ending.loss { return lost(loss) }

@@ -27,7 +27,7 @@ struct ReconnectingAttempt: Sendable {
             try await preamble(socket)
             return socket
         } catch {
-            let ended = await socket.isEnding ? socket.endFailure : nil
+            let ended = await socket.isEnding ? ReconnectFailure(socket.session.report, socket.endError()) : nil
             await socket.close(code: .goingAway)
             throw ended ?? .unprepared(error)
         }
@@ -77,14 +77,6 @@ struct ReconnectingAttempt: Sendable {
         guard durations.fault == nil else { return nil }
         return min(options.attemptTimeout, attempt.timeout ?? options.attemptTimeout)
     }
-}
-
-extension WebSocket {
-    /// Whether something has ended the connection.
-    var isEnding: Bool { ending.phase != .open }
-
-    /// What has ended the connection.
-    var endFailure: ReconnectFailure { ReconnectFailure(session.report, endError()) }
 }
 
 extension ReconnectFailure {
@@ -177,13 +169,9 @@ enum ReconnectingEnd: Sendable {
     /// The caller closed the connection.
     case ownClose
     case failed(ReconnectFailure)
-}
 
-extension WebSocket {
-    /// How it has ended.
-    var reconnectingEnd: ReconnectingEnd {
-        let report = session.report
-        let isOwn = report.initiator == .local && report.error == nil && streams?.isEndedFromWithin != true
-        return isOwn ? .ownClose : .failed(endFailure)
+    /// How this connection has ended.
+    init(of socket: isolated WebSocket) {
+        self = socket.isOwnClose ? .ownClose : .failed(ReconnectFailure(socket.session.report, socket.endError()))
     }
 }

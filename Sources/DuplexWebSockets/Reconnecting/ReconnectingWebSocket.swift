@@ -313,8 +313,8 @@ public actor ReconnectingWebSocket {
         let end = socket.onLoop(loop, (ReconnectingReference(self), number)) {
             (socket: isolated WebSocket, argument: (ReconnectingReference, Int)) -> ReconnectingEnd? in
             let (reference, number) = argument
-            if socket.ending.phase == .closed { return socket.reconnectingEnd }
-            socket.onEnd { socket in reference.ended(number, socket.reconnectingEnd) }
+            if socket.ending.phase == .closed { return ReconnectingEnd(of: socket) }
+            socket.onEnd { socket in reference.ended(number, ReconnectingEnd(of: socket)) }
             return nil
         }
         resumeReceivers()

@@ -52,14 +52,14 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
                     if let id = answer(value), table.resolve(id, value) { continue }
                     others.yield(value)
                 }
-                table.end(await typed.socket.closedError)
+                table.end(await typed.socket.notOpen())
                 others.finish()
             } catch {
                 table.end(error)
                 others.finish(throwing: error)
                 if error.code == .decodingFailed {
                     let reason = ValueCoding<Incoming, Outgoing>.reason
-                    await typed.socket.startClosing(.invalidFramePayloadData, reason: reason)
+                    await typed.socket.beginClose(.invalidFramePayloadData, reason: reason)
                 }
             }
         }
@@ -115,11 +115,6 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
             return answer
         }
     }
-}
-
-extension WebSocket {
-    /// The error of requests that the end of the connection has left without an answer.
-    fileprivate var closedError: WebSocketError { notOpen() }
 }
 
 extension TypedWebSocket {

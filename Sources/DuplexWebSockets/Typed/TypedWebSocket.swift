@@ -100,13 +100,6 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     }
 
     private func decode(_ message: Message) async throws(WebSocketError) -> Incoming? {
-        try await coding.decode(message) { code, reason in await socket.startClosing(code, reason: reason) }
-    }
-}
-
-extension WebSocket {
-    /// Begins to close and doesn't wait for the end.
-    func startClosing(_ code: CloseCode, reason: String) {
-        beginClose(code, reason: reason)
+        try await coding.decode(message) { code, reason in await socket.beginClose(code, reason: reason) }
     }
 }

@@ -270,3 +270,186 @@ struct HandshakeProgress: Sendable {
         )
     }
 }
+
+// MARK: What the requests are made of
+
+/// What the requests of one attempt are made of: it changes from a redirect or a challenge to the next.
+struct HandshakePlan: Sendable {
+    /// Where the next request goes.
+    private(set) var target: WebSocketURL
+    /// How many requests were made.
+    private(set) var requests = 0
+
+    private let options: WebSocketOptions
+    private var authenticator: Authenticator?
+    private var redirects = 0
+    /// Whether a redirect led to another server, which gets none of the caller's fields; not even if it leads back.
+    private var hasLeft = false
+
+    /// The most requests that challenges can lead to, redirects not counted.
+    private static let challengeBound = 4
+    private var challenges = 0
+
+    init(_ target: WebSocketURL, _ options: WebSocketOptions) {
+        self.target = target
+        self.options = options
+        switch options.authentication.kind {
+        case .password(let credentials, let schemes):
+            authenticator = Self.authenticator(credentials, schemes)
+        case .none:
+            authenticator = target.userInfo.flatMap(PasswordCredentials.init(userInfo:)).map {
+                Self.authenticator($0, .basic)
+            }
+        case .bearer: break
+        }
+    }
+
+    private static func authenticator(
+        _ credentials: PasswordCredentials,
+        _ schemes: Authenticator.Schemes
+    ) -> Authenticator {
+        Authenticator(credentials, schemes: schemes, digest: HTTPDigest.digest, nonce: HTTPDigest.nonce)
+    }
+
+    /// The bearer token's source, if the next request has one.
+    var token: (@Sendable () async throws -> String)? {
+        guard !hasLeft, !options.headers.contains(.authorization), case .bearer(let token) = options.authentication.kind
+        else { return nil }
+        return token
+    }
+
+    /// The fields of the next request: the caller's, and of ours those that they don't replace.
+    ///
+    /// The caller's are for the server of the URL alone: any of them may hold a secret.
+    mutating func fields(token: String?) -> HTTPFields {
+        requests += 1
+        var fields = hasLeft ? [:] : options.headers
+        func add(_ name: HTTPField.Name, _ value: String?) {
+            guard let value, !fields.contains(name) else { return }
+            fields[name] = value
+        }
+        add(.userAgent, options.userAgent)
+        add(.origin, options.origin?.value(for: target))
+        add(.cookie, options.cookies?.value(for: target))
+        if !hasLeft && !fields.contains(.authorization) {
+            add(.authorization, token.map { "Bearer " + $0 } ?? authorization())
+        }
+        return fields
+    }
+
+    private mutating func authorization() -> String? {
+        authenticator?.value(method: "GET", target: target.requestTarget)
+    }
+
+    /// Takes note of a refusal.
+    ///
+    /// - Returns: whether another request is to be made.
+    /// - Throws: the same refusal with a hint, when it is a redirect that may not be followed.
+    mutating func follow(_ refusal: HandshakeError) throws(HandshakeError) -> Bool {
+        guard refusal.code == .refused, let status = refusal.status, let fields = refusal.fields else { return false }
+        options.cookies?.take(fields[values: .setCookie], from: target)
+        if status.code == 401 { return challenged(fields) }
+        if options.redirects == 0 { return false }
+        switch Redirect(from: target, status: status, fields: fields) {
+        case .none: return false
+        case .refused(let reason): throw refusal.with(hint: reason)
+        case .follow(let next):
+            guard redirects < options.redirects else {
+                throw refusal.with(hint: "\(redirects) redirects were followed, and no more may be")
+            }
+            redirects += 1
+            if !next.hasSameOrigin(as: target) { hasLeft = true }
+            target = next
+            return true
+        }
+    }
+
+    private mutating func challenged(_ fields: HTTPFields) -> Bool {
+        guard !hasLeft, challenges < Self.challengeBound, !options.headers.contains(.authorization) else {
+            return false
+        }
+        challenges += 1
+        let found = AuthenticationChallenge.parse(fields[values: .wwwAuthenticate])
+        return authenticator?.challenged(found) == true
+    }
+}
+
+// MARK: A token from the app
+
+/// A token that is asked for, with a deadline that holds even where whoever is asked doesn't heed it.
+actor TokenRequest {
+    private nonisolated let loop: EventLoop
+    private var waiter: Waiter<String>?
+    private var result: Result<String, any Error>?
+    private var timer: TimerID?
+    private var task: Task<Void, Never>?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    init(on loop: EventLoop) {
+        self.loop = loop
+    }
+
+    /// Asks for a token.
+    ///
+    /// - Parameters:
+    ///   - deadline: when it is given up.
+    ///   - token: gives it; runs wherever it likes.
+    /// - Returns: the token.
+    /// - Throws: what `token` threw; ``WebSocketError`` when the time is over; `CancellationError`.
+    func run(
+        until deadline: Instant,
+        _ token: @escaping @Sendable () async throws -> String
+    ) async throws -> String {
+        task = Task.detached {
+            let result: Result<String, any Error>
+            do {
+                result = .success(try await token())
+            } catch {
+                result = .failure(error)
+            }
+            await self.end(result)
+        }
+        loop.execute { [self] core in
+            let timer = core.schedule(self, at: deadline)
+            assumeIsolated { $0.armed(timer) }
+        }
+        return try await waitOnLoop { waiter in
+            if let result { waiter.resume(with: result) } else { self.waiter = waiter }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.end(.failure(CancellationError())) } }
+        }
+    }
+
+    private func armed(_ timer: TimerID) {
+        if result == nil { self.timer = timer } else { disarm(timer) }
+    }
+
+    private func disarm(_ timer: TimerID) {
+        loop.execute { core in core.cancel(timer) }
+    }
+
+    private func end(_ outcome: Result<String, any Error>) {
+        guard result == nil else { return }
+        result = outcome
+        task?.cancel()
+        task = nil
+        if let timer { disarm(timer) }
+        timer = nil
+        if let waiter {
+            self.waiter = nil
+            waiter.resume(with: outcome)
+        }
+    }
+}
+
+extension TokenRequest: TimerTarget {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
+        onLoop(loop) { request, _ in
+            request.timer = nil
+            request.end(.failure(WebSocketError(.timedOut, message: "The bearer token didn't come in time.")))
+        }
+    }
+}
