@@ -160,12 +160,16 @@ struct TopicCopy: Sendable {
     }
 
     /// Messages may be missed from here on.
-    ///
-    /// Those that came early stay: a server that loses its memory meanwhile doesn't have them any more. Beyond the bound all of them
-    /// are dropped, as above.
     mutating func interrupt(_ bound: Int) {
         state = .away
         wasInterrupted = true
+        setAside(bound)
+    }
+
+    /// Keeps the messages that came early for after the next history, which is asked for anew.
+    ///
+    /// A server that loses its memory meanwhile doesn't have them any more. Beyond the bound all of them are dropped, as above.
+    mutating func setAside(_ bound: Int) {
         if beforeSize + earlySize > bound { (before, beforeSize) = ([], 0) }
         before += early
         beforeSize += earlySize

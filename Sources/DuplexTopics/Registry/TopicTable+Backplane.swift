@@ -100,8 +100,9 @@ extension TopicTable {
     /// The backplane's subscription holds: what is kept of the topic is to be loaded, and then it is live.
     mutating func subscribed(_ name: String) -> Load? {
         guard let slot = slot(of: name), copies[slot] != nil else { return nil }
+        let bound = earlyBound
         copies[slot]?.state = .loading
-        _ = copies[slot]?.takeEarly()
+        copies[slot]?.setAside(bound)
         return load(slot, name)
     }
 

@@ -96,6 +96,29 @@ struct LostMemoryTests {
         }
     }
 
+    @Test("A subscription that is confirmed once more, with a history on its way, loses no message")
+    func confirmedAgain() async throws {
+        var options = TopicOptions()
+        try options.keep("#")
+        try await TestLoop.run { test in
+            let hub = MemoryHub(clock: test.loop.clock)
+            let held = HeldHistories(MemoryBackplane(hub))
+            let topics = Topics(options, clock: test.loop.clock, backplane: held)
+            let node = Node(hub: hub, backplane: held.inner, topic: topics["a"])
+            var messages = node.topic.messages().makeAsyncIterator()
+            node.publish(1...3)
+            hub.forget()
+            held.confirm("a")
+            node.publish(4...5)
+            held.answer()
+            for number in 1...5 {
+                let taken = try await messages.next()
+                #expect(taken?.text == "other \(number)")
+            }
+            await topics.close()
+        }
+    }
+
     @Test("Who was there is told that something may be lost, once, with the next message that is new")
     func gap() async throws {
         try await Node.run { node, _ async throws in
@@ -133,7 +156,14 @@ private final class HeldHistories: Backplane {
     /// Whether histories come, and who waits for that.
     private let gate = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
 
+    private let listener = Mutex<(any BackplaneListener)?>(nil)
+
     init(_ inner: MemoryBackplane) { self.inner = inner }
+
+    /// Confirms the subscription to a topic again.
+    func confirm(_ topic: String) {
+        listener.withLock { $0 }?.subscribed(topic)
+    }
 
     /// Has this history and all later ones come.
     func answer() {
@@ -164,7 +194,10 @@ private final class HeldHistories: Backplane {
         inner.publish(message, keeping: history, completion)
     }
 
-    func start(_ listener: any BackplaneListener) { inner.start(listener) }
+    func start(_ listener: any BackplaneListener) {
+        self.listener.withLock { $0 = listener }
+        inner.start(listener)
+    }
     func close() async { await inner.close() }
     func subscribe(to name: String) { inner.subscribe(to: name) }
     func unsubscribe(from name: String) { inner.unsubscribe(from: name) }
