@@ -104,6 +104,8 @@ struct PresenceLinkTests {
         options.presenceGrace = .zero
         let hub = PresenceHub(options, clock: .system, link: link)
         box.change { $0 = hub }
+        // The hub holds the link, and the link the box.
+        defer { box.change { $0 = nil } }
         var changes = TopicPresence(hub, "a").changes.makeAsyncIterator()
         try hub.enter(PresenceMember(id: "x"), in: "a").leave()
         #expect(try await changes.next() == .joined(PresenceMember(id: "x")))
