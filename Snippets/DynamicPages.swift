@@ -8,6 +8,6 @@ var server = WebServer(port: 8080)
 server.use(.digestAuth(realm: "Site", accounts: ["mia": "a long password"]), .throttleFailures())
 server.get("/") { request in
     let user = request[AuthenticatedUser.self] ?? ""
-    return try templates.page("index", ["user": user, "agent": request.fields[.userAgent] ?? "no browser"])
+    return try templates.page("index", ["user": user, "agent": request.headers[.userAgent] ?? "no browser"])
 }
 try await server.run(until: .terminate, .interrupt)

@@ -20,12 +20,12 @@ try await WebServer.testing(server) { client in
     print(try await whole.response().text)
 
     let cut = await client.connect()
-    try await cut.begin(.post, "/files", fields: [.contentLength: "100"])
+    try await cut.begin(.post, "/files", headers: [.contentLength: "100"])
     await cut.finishWriting()
     print(try await cut.response().status.code)
 
     let stalled = await client.connect()
-    try await stalled.begin(.post, "/files", fields: [.contentLength: "100"])
+    try await stalled.begin(.post, "/files", headers: [.contentLength: "100"])
     await client.clock.advance(by: .seconds(20))
     print(try await stalled.response().status.code)
 }

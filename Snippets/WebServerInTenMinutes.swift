@@ -10,7 +10,7 @@ server.use(.requestID(), .securityHeaders(), .sameSite())
 server.get("/notes/:id") { request in
     let id = try request.parameters.require("id", as: Int.self)
     guard id == 1 else { throw Problem(.notFound, "There is no note \(id).") }
-    return try Response(json: Note(title: "The first"), fields: [.eTag: "\"1\""])
+    return try Response(json: Note(title: "The first"), headers: [.eTag: "\"1\""])
 }
 server.post("/notes") { request in
     try Response(.created, json: await request.decode(Note.self))

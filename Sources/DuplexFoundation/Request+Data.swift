@@ -28,14 +28,14 @@ extension Response {
     /// - Parameters:
     ///   - status: the status.
     ///   - type: the media type of the body, such as `"image/png"`; left out when `nil`.
-    ///   - fields: further fields.
+    ///   - headers: further fields.
     ///   - body: the bytes.
     public init(
-        status: HTTPResponse.Status = .ok,
+        _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,
-        fields: HTTPFields = HTTPFields(),
+        headers: HTTPFields = HTTPFields(),
         body: Data
     ) {
-        self.init(status, type: type, fields: fields, body: [UInt8](body))
+        self.init(status, type: type, headers: headers, body: [UInt8](body))
     }
 }

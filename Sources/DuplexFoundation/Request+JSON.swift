@@ -55,17 +55,17 @@ extension Response {
     ///   - status: the status. Default: 200.
     ///   - value: the value.
     ///   - type: the media type. Default: `application/json`.
-    ///   - fields: further fields.
+    ///   - headers: further fields.
     ///   - encoder: writes the JSON. Default: Foundation's, as it is.
     /// - Throws: `EncodingError`.
     public init(
         _ status: HTTPResponse.Status = .ok,
         json value: some Encodable,
         type: MediaType = .json,
-        fields: HTTPFields = HTTPFields(),
+        headers: HTTPFields = HTTPFields(),
         encoder: JSONEncoder = JSONEncoder()
     ) throws {
-        self.init(status, type: type, fields: fields, body: [UInt8](try encoder.encode(value)))
+        self.init(status, type: type, headers: headers, body: [UInt8](try encoder.encode(value)))
     }
 }
 

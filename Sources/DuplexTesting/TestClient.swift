@@ -107,17 +107,17 @@ public final class TestClient: Sendable {
     }
 
     /// Makes a GET request; see ``request(_:_:fields:body:)``.
-    public func get(_ path: String, fields: HTTPFields = [:]) async throws -> TestResponse {
-        try await request(.get, path, fields: fields)
+    public func get(_ path: String, headers: HTTPFields = [:]) async throws -> TestResponse {
+        try await request(.get, path, headers: headers)
     }
 
     /// Makes a POST request; see ``request(_:_:fields:body:)``.
     public func post(
         _ path: String,
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         body: some Sequence<UInt8> & Sendable = [UInt8]()
     ) async throws -> TestResponse {
-        try await request(.post, path, fields: fields, body: body)
+        try await request(.post, path, headers: headers, body: body)
     }
 
     /// Makes a request over a connection of its own, which is closed after the response.
@@ -125,7 +125,7 @@ public final class TestClient: Sendable {
     /// - Parameters:
     ///   - method: the method.
     ///   - path: the path, with a query if there is one.
-    ///   - fields: the fields. Host and Content-Length are added, unless they are there.
+    ///   - headers: the fields. Host and Content-Length are added, unless they are there.
     ///   - body: the body, such as an array, or the `utf8` of a text.
     /// - Returns: the response, whole.
     /// - Throws: `HTTPProtocolError` when the request breaks the rules (for those see ``connect()``) or the response does;
@@ -133,12 +133,12 @@ public final class TestClient: Sendable {
     public func request(
         _ method: HTTPRequest.Method,
         _ path: String,
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         body: some Sequence<UInt8> & Sendable = [UInt8]()
     ) async throws -> TestResponse {
         let connection = await connect()
         do {
-            let response = try await connection.request(method, path, fields: fields, body: body)
+            let response = try await connection.request(method, path, headers: headers, body: body)
             await connection.close()
             return response
         } catch {
@@ -223,7 +223,7 @@ public struct TestResponse: Sendable, Hashable {
     /// The status.
     public var status: HTTPResponse.Status { head.status }
     /// The fields.
-    public var fields: HTTPFields { head.fields }
+    public var headers: HTTPFields { head.headers }
     /// The body as UTF-8; what isn't is replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 }

@@ -85,8 +85,8 @@ public actor TestConnection {
     // MARK: Requests
 
     /// Makes a GET request; see ``request(_:_:fields:body:)``.
-    public func get(_ path: String, fields: HTTPFields = [:]) async throws -> TestResponse {
-        try await request(.get, path, fields: fields)
+    public func get(_ path: String, headers: HTTPFields = [:]) async throws -> TestResponse {
+        try await request(.get, path, headers: headers)
     }
 
     /// Makes a request, and waits for its response.
@@ -94,7 +94,7 @@ public actor TestConnection {
     /// - Parameters:
     ///   - method: the method.
     ///   - path: the path, with a query if there is one.
-    ///   - fields: the fields. Host and Content-Length are added, unless they are there.
+    ///   - headers: the fields. Host and Content-Length are added, unless they are there.
     ///   - body: the body.
     /// - Returns: the response, whole.
     /// - Throws: `HTTPProtocolError` when the request breaks the rules, which takes `send(raw:)`, or the response does; `SocketError`
@@ -102,10 +102,10 @@ public actor TestConnection {
     public func request(
         _ method: HTTPRequest.Method,
         _ path: String,
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         body: some Sequence<UInt8> & Sendable = [UInt8]()
     ) async throws -> TestResponse {
-        try await send(method, path, fields: fields, body: body)
+        try await send(method, path, headers: headers, body: body)
         return try await response()
     }
 
@@ -115,28 +115,28 @@ public actor TestConnection {
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         body: some Sequence<UInt8> & Sendable = [UInt8]()
     ) async throws {
         let body = Array(body)
-        var fields = fields
+        var headers = headers
         // RFC 9110 section 8.6: such a method has a length also without a body.
-        let isNamed = fields.contains(.contentLength) || fields.contains(.transferEncoding)
+        let isNamed = headers.contains(.contentLength) || headers.contains(.transferEncoding)
         if !isNamed, !body.isEmpty || [.post, .put, .patch].contains(method) {
-            fields[.contentLength] = "\(body.count)"
+            headers[.contentLength] = "\(body.count)"
         }
-        try await socket.write(try head(method, path, fields) + body)
+        try await socket.write(try head(method, path, headers) + body)
         unanswered.append(method)
     }
 
     /// Sends the head of a request whose body follows piece by piece, in chunks unless the fields say how long it is.
     ///
     /// Parameters and errors are those of ``request(_:_:fields:body:)``.
-    public func begin(_ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:]) async throws {
-        var fields = fields
-        sendsChunks = !fields.contains(.contentLength)
-        if sendsChunks { fields[.transferEncoding] = "chunked" }
-        try await socket.write(try head(method, path, fields))
+    public func begin(_ method: HTTPRequest.Method, _ path: String, headers: HTTPFields = [:]) async throws {
+        var headers = headers
+        sendsChunks = !headers.contains(.contentLength)
+        if sendsChunks { headers[.transferEncoding] = "chunked" }
+        try await socket.write(try head(method, path, headers))
         unanswered.append(method)
     }
 
@@ -158,15 +158,15 @@ public actor TestConnection {
     /// - Throws: `SocketError` when the connection has ended.
     public func finish(trailers: HTTPFields = [:]) async throws {
         guard sendsChunks else { return }
-        let fields = trailers.map { "\($0.name.rawName): \($0.value)\r\n" }.joined()
-        try await socket.write(Array("0\r\n\(fields)\r\n".utf8))
+        let headers = trailers.map { "\($0.name.rawName): \($0.value)\r\n" }.joined()
+        try await socket.write(Array("0\r\n\(headers)\r\n".utf8))
     }
 
-    private func head(_ method: HTTPRequest.Method, _ path: String, _ fields: HTTPFields) throws -> [UInt8] {
-        var fields = fields
-        if let name = HTTPField.Name("Host"), !fields.contains(name) { fields[name] = host }
+    private func head(_ method: HTTPRequest.Method, _ path: String, _ headers: HTTPFields) throws -> [UInt8] {
+        var headers = headers
+        if let name = HTTPField.Name("Host"), !headers.contains(name) { headers[name] = host }
         var bytes: [UInt8] = []
-        try RequestHead(method: method, target: path, fields: fields).write(to: &bytes)
+        try RequestHead(method: method, target: path, headers: headers).write(to: &bytes)
         return bytes
     }
 
@@ -295,8 +295,8 @@ struct ResponseReader {
         switch piece {
         case nil: return nil
         case .data(let range): return .bytes(Array(bytes[range]))
-        case .end(let fields):
-            trailers = fields
+        case .end(let headers):
+            trailers = headers
             stage = .head
             return .end
         }

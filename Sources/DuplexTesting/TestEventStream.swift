@@ -61,19 +61,19 @@ extension TestClient {
     /// - Parameters:
     ///   - path: the path, with a query if there is one.
     ///   - lastEventID: the last event that was seen, when it reconnects. Default: none.
-    ///   - fields: further fields.
+    ///   - headers: further fields.
     /// - Returns: the stream, whatever its status is.
     /// - Throws: as ``request(_:_:fields:body:)``.
     public func events(
         _ path: String,
         lastEventID: String? = nil,
-        fields: HTTPFields = [:]
+        headers: HTTPFields = [:]
     ) async throws -> TestEventStream {
-        var fields = fields
-        fields[.accept] = "text/event-stream"
-        if let name = HTTPField.Name("Last-Event-ID"), let lastEventID { fields[name] = lastEventID }
+        var headers = headers
+        headers[.accept] = "text/event-stream"
+        if let name = HTTPField.Name("Last-Event-ID"), let lastEventID { headers[name] = lastEventID }
         let connection = await connect()
-        try await connection.send(.get, path, fields: fields)
+        try await connection.send(.get, path, headers: headers)
         return TestEventStream(try await connection.head(), connection, lastEventID: lastEventID)
     }
 }

@@ -101,7 +101,7 @@ struct ProgramTests {
 
     @Test("A program with a fault is found")
     func findsFaults() throws {
-        #expect(try Self.errors(in: "import DuplexWire\nlet code: CloseCode = 1", []).contains("error:"))
+        #expect(try Self.errors(in: "import DuplexWire\nlet code: CloseCode = true", []).contains("error:"))
         #expect(try Self.errors(in: "import NoSuchModule", []).contains("NoSuchModule"))
     }
 }

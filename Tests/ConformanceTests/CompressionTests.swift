@@ -60,7 +60,7 @@ import Testing
         try await withListener { url, accept in
             let attempt = Task { try await WebSocket.connect(to: url, options: WebSocketOptions().patient) }
             let peer = try await accept()
-            try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: \(answer)")
+            try await peer.acceptWebSocket(headers: "Sec-WebSocket-Extensions: \(answer)")
             await #expect(throws: WebSocketError.self) { try await attempt.value }
             await peer.reset()
         }
@@ -147,7 +147,7 @@ extension Endpoint {
                 let options = Self.options(limits)
                 async let connected = WebSocket.connect(to: url, options: options.patient)
                 let peer = try await accept()
-                try await peer.acceptWebSocket(fields: field)
+                try await peer.acceptWebSocket(headers: field)
                 let socket = try await connected
                 let echo = Task {
                     for try await message in socket.messages { try await socket.send(message) }

@@ -39,7 +39,7 @@ import Testing
                 async let connected = WebSocket.connect(to: url, options: options.patient)
                 let peer = try await accept()
                 let field = deflate ? "Sec-WebSocket-Extensions: permessage-deflate" : "X-None: 1"
-                try await peer.acceptWebSocket(fields: field)
+                try await peer.acceptWebSocket(headers: field)
                 let socket = try await connected
                 let echo = Task { try await sendBack(socket) }
                 try await body(peer)

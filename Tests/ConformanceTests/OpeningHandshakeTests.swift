@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test("4.1 The request has one each of Host, Upgrade, Connection, key and version")
-    func requestFields() async throws {
+    func requestHeaders() async throws {
         let request = try await request()
         #expect(values("Host", request).count == 1)
         #expect(values("Host", request).first?.hasPrefix("127.0.0.1:") == true)

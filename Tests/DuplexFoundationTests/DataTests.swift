@@ -76,7 +76,7 @@ struct DataTests {
         }
         try await WebServer.testing(server) { client async throws in
             let answer = try await client.post("/", body: Self.bytes)
-            #expect(answer.status == .created && answer.fields[.contentType] == "image/png")
+            #expect(answer.status == .created && answer.headers[.contentType] == "image/png")
             #expect(answer.body == Self.bytes)
             #expect(try await client.post("/", body: Self.bytes + [1]).status == .contentTooLarge)
         }

@@ -54,7 +54,7 @@ import FoundationNetworking
     /// Answers each message with the bytes of a cookie.
     private static func serve(_ server: inout WebServer) {
         server.webSocket("/") { socket, request in
-            for try await _ in socket.messages { try await socket.send(request.fields[.cookie] ?? "") }
+            for try await _ in socket.messages { try await socket.send(request.headers[.cookie] ?? "") }
         }
     }
 

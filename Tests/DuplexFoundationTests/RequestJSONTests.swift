@@ -36,8 +36,8 @@ struct RequestJSONTests {
     func values() async throws {
         try await testing { client async throws in
             let sent = #"{"items":[{"name":"ä","count":2}]}"#
-            let answer = try await client.post("/orders", fields: Self.type, body: sent.utf8)
-            #expect(answer.status == .created && answer.fields[.contentType] == "application/json")
+            let answer = try await client.post("/orders", headers: Self.type, body: sent.utf8)
+            #expect(answer.status == .created && answer.headers[.contentType] == "application/json")
             #expect(answer.text.contains(#""note":"taken""#) && answer.text.contains(#""name":"ä""#))
         }
     }
@@ -53,7 +53,7 @@ struct RequestJSONTests {
     )
     func faults(body: String, told: String) async throws {
         try await testing { client async throws in
-            let answer = try await client.post("/orders", fields: Self.type, body: body.utf8)
+            let answer = try await client.post("/orders", headers: Self.type, body: body.utf8)
             #expect(
                 answer.status == .badRequest && answer.text.contains(told) && !answer.text.contains("<b>"),
                 "\(answer.text)"
@@ -67,11 +67,11 @@ struct RequestJSONTests {
             for type in [
                 HTTPFields(), [.contentType: "text/plain"], [.contentType: "application/x-www-form-urlencoded"],
             ] {
-                let answer = try await client.post("/orders", fields: type, body: #"{"items":[]}"#.utf8)
+                let answer = try await client.post("/orders", headers: type, body: #"{"items":[]}"#.utf8)
                 #expect(answer.status == .unsupportedMediaType)
             }
             let long = #"{"items":[],"note":""# + String(repeating: "x", count: 200) + "\"}"
-            #expect(try await client.post("/orders", fields: Self.type, body: long.utf8).status == .contentTooLarge)
+            #expect(try await client.post("/orders", headers: Self.type, body: long.utf8).status == .contentTooLarge)
         }
     }
 }

@@ -26,13 +26,13 @@ struct ServerJSONTests {
         server.get("/status") { _ in HTTPResponse.Status.noContent }
         try await WebServer.testing(server) { client async throws in
             let user = try await client.get("/users/7")
-            #expect(user.text == #"{"id":7}"# && user.fields[.contentType] == "application/json")
+            #expect(user.text == #"{"id":7}"# && user.headers[.contentType] == "application/json")
             let type: HTTPFields = [.contentType: "application/json"]
             #expect(
-                try await client.post("/users", fields: type, body: #"{"id":1}"#.utf8).text == #"[{"id":1},{"id":2}]"#
+                try await client.post("/users", headers: type, body: #"{"id":1}"#.utf8).text == #"[{"id":1},{"id":2}]"#
             )
             let text = try await client.get("/text")
-            #expect(text.text == "text" && text.fields[.contentType] == "text/plain; charset=utf-8")
+            #expect(text.text == "text" && text.headers[.contentType] == "text/plain; charset=utf-8")
             #expect(try await client.get("/status").status == .noContent)
             #expect(try await client.get("/users/x").status == .notFound)
         }

@@ -21,7 +21,7 @@ struct URLConnectingTests {
         server.webSocket("/who", .subprotocols("chat")) { socket, request in
             for try await message in socket.messages {
                 try await socket.send(message)
-                try await socket.send(request.fields[.userAgent] ?? "nobody")
+                try await socket.send(request.headers[.userAgent] ?? "nobody")
             }
         }
     }

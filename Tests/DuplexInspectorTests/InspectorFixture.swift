@@ -46,16 +46,16 @@ struct InspectorFixture {
     /// What a program sends to be let in.
     var token: HTTPFields { [.authorization: "Bearer \(inspector.token)"] }
 
-    func get(_ path: String, _ fields: HTTPFields = [:]) async throws -> TestResponse {
-        try await client.get("/_inspect/" + path, fields: token.merging(fields))
+    func get(_ path: String, _ headers: HTTPFields = [:]) async throws -> TestResponse {
+        try await client.get("/_inspect/" + path, headers: token.merging(headers))
     }
 
     /// Posts JSON, in which single quotes stand for double ones.
-    func post(_ path: String, _ json: String, _ fields: HTTPFields = [:]) async throws -> TestResponse {
-        var all = token.merging(fields)
+    func post(_ path: String, _ json: String, _ headers: HTTPFields = [:]) async throws -> TestResponse {
+        var all = token.merging(headers)
         all[.contentType] = "application/json"
         let body = Array(json.replacing("'", with: "\"").utf8)
-        return try await client.request(.post, "/_inspect/" + path, fields: all, body: body)
+        return try await client.request(.post, "/_inspect/" + path, headers: all, body: body)
     }
 
     /// The viewer's connection of a page.

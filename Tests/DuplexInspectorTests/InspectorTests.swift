@@ -37,9 +37,9 @@ struct InspectorTests {
         try await WebServer.testing(server) { client async throws in
             for (method, path) in routes {
                 if let method {
-                    let response = try await client.request(method, path, fields: [:], body: [])
+                    let response = try await client.request(method, path, headers: [:], body: [])
                     #expect(response.status == .unauthorized, "\(method) \(path)")
-                    #expect(response.fields[.contentSecurityPolicy] != nil && response.fields[.setCookie] == nil)
+                    #expect(response.headers[.contentSecurityPolicy] != nil && response.headers[.setCookie] == nil)
                 } else {
                     let error = await #expect(throws: WebSocketError.self) { try await client.webSocket(path) }
                     #expect(error?.status?.code == 401, "\(path)")
@@ -55,11 +55,11 @@ struct InspectorTests {
     func page() async throws {
         try await InspectorFixture.run(InspectorFixture.allowing(.sql, .files)) { fixture async throws in
             let page = try await fixture.get("")
-            #expect(page.status == .ok && page.fields[.contentSecurityPolicy] == InspectorSite.contentSecurityPolicy)
+            #expect(page.status == .ok && page.headers[.contentSecurityPolicy] == InspectorSite.contentSecurityPolicy)
             for file in InspectorSite.files where file.name != "index.html" {
                 let response = try await fixture.get("assets/\(file.name)")
                 #expect(response.status == .ok && response.body == file.bytes, "\(file.name)")
-                #expect(response.fields[.contentType] == file.contentType.rawValue)
+                #expect(response.headers[.contentType] == file.contentType.rawValue)
             }
             let state = try await fixture.get("state").value(Inspector.State.self)
             #expect(state.allows == ["files", "sql"] && state.pages.first == "connections")
@@ -92,8 +92,8 @@ struct InspectorTests {
         #expect(one.token != other.token)
         try await WebServer.testing(server) { client async throws in
             let token: HTTPFields = [.authorization: "Bearer \(one.token)"]
-            #expect(try await client.get("/one/state", fields: token).status == .ok)
-            #expect(try await client.get("/other/state", fields: token).status == .unauthorized)
+            #expect(try await client.get("/one/state", headers: token).status == .ok)
+            #expect(try await client.get("/other/state", headers: token).status == .unauthorized)
         }
     }
 }

@@ -45,10 +45,10 @@ struct MustacheTemplatesTests {
             server.get("/missing") { _ in try templates.page("no", [String: String]()) }
             try await WebServer.testing(server) { client async throws in
                 let page = try await client.get("/")
-                #expect(page.fields[.contentType] == "text/html; charset=utf-8")
+                #expect(page.headers[.contentType] == "text/html; charset=utf-8")
                 #expect(page.text == "<title>A &amp; B</title>\n<p>A &amp; B</p>\n<li>&lt;1&gt;\n<li>2\n")
                 let text = try await client.get("/text")
-                #expect(text.status == .notFound && text.fields[.contentType] == "text/plain; charset=utf-8")
+                #expect(text.status == .notFound && text.headers[.contentType] == "text/plain; charset=utf-8")
                 let missing = try await client.get("/missing")
                 #expect(missing.status == .internalServerError && !missing.text.contains("folder"))
             }

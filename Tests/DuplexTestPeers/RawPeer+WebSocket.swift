@@ -11,10 +11,10 @@ extension RawPeer {
     package static let sampleAccept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
     /// A request for a WebSocket, with further fields if there are any.
-    package static func upgradeRequest(_ path: String = "/", _ fields: String...) -> String {
-        let fields = fields.map { $0 + "\r\n" }.joined()
+    package static func upgradeRequest(_ path: String = "/", _ headers: String...) -> String {
+        let headers = headers.map { $0 + "\r\n" }.joined()
         return "GET \(path) HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + "Sec-WebSocket-Key: \(sampleKey)\r\nSec-WebSocket-Version: 13\r\n\(fields)\r\n"
+            + "Sec-WebSocket-Key: \(sampleKey)\r\nSec-WebSocket-Version: 13\r\n\(headers)\r\n"
     }
 
     /// Connects and opens a WebSocket as a client.
@@ -36,12 +36,12 @@ extension RawPeer {
     ///
     /// - Returns: the request's head.
     @discardableResult
-    package func acceptWebSocket(fields: String..., followedBy frames: [RawFrame] = []) async throws -> String {
+    package func acceptWebSocket(headers: String..., followedBy frames: [RawFrame] = []) async throws -> String {
         let request = try await readHead()
-        let fields = fields.map { $0 + "\r\n" }.joined()
+        let headers = headers.map { $0 + "\r\n" }.joined()
         let head =
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + "Sec-WebSocket-Accept: \(Self.accept(for: request))\r\n\(fields)\r\n"
+            + "Sec-WebSocket-Accept: \(Self.accept(for: request))\r\n\(headers)\r\n"
         try await send(Array(head.utf8) + frames.flatMap { encoded($0) })
         return request
     }

@@ -20,7 +20,7 @@ extension WebServer {
                 let summary = RequestCase.summary(method: request.method.rawValue, target: target, body: body)
                 note(request, summary)
                 var response = Response.text("seen")
-                if let name = HTTPField.Name("Seen") { response.fields[name] = summary }
+                if let name = HTTPField.Name("Seen") { response.headers[name] = summary }
                 return response
             }
         }

@@ -34,12 +34,12 @@ struct TestClientTests {
         try await testing { server in
             server.get("/hello/:name") { request in "Hello \(request.parameters["name", default: "you"])" }
             server.post("/length") { request in
-                Response(.created, fields: [.server: "test"], body: try await request.body.collect())
+                Response(.created, headers: [.server: "test"], body: try await request.body.collect())
             }
         } _: { client in
             #expect(try await client.get("/hello/world?q=1").text == "Hello world")
             let created = try await client.post("/length", body: "body".utf8)
-            #expect(created.status == .created && created.fields[.server] == "test" && created.text == "body")
+            #expect(created.status == .created && created.headers[.server] == "test" && created.text == "body")
             #expect(try await client.request(.head, "/hello/you").body == [])
             #expect(try await client.get("/nothing").status == .notFound)
             #expect(try await client.request(.delete, "/length").status == .methodNotAllowed)
@@ -56,7 +56,7 @@ struct TestClientTests {
             #expect(client.host == "evil.example:80")
             #expect(try await client.get("/").status == .misdirectedRequest)
             let name = try #require(HTTPField.Name("Host"))
-            #expect(try await client.get("/", fields: [name: "127.0.0.1"]).text == "127.0.0.1")
+            #expect(try await client.get("/", headers: [name: "127.0.0.1"]).text == "127.0.0.1")
         }
     }
 
@@ -86,7 +86,7 @@ struct TestClientTests {
         try await testing { server in
             server.compression = .accepted
             server.webSocket("/echo", .subprotocols("v2", "v1")) { socket, request in
-                try await socket.send(request.fields[.userAgent] ?? "")
+                try await socket.send(request.headers[.userAgent] ?? "")
                 for try await message in socket.messages { try await socket.send(message) }
             }
         } _: { client in
@@ -280,14 +280,14 @@ struct TestResponseTests {
         var server = WebServer(port: 0)
         server.post("/") { request in
             let body = try await request.body.collect()
-            return Response(.accepted, fields: [.server: "a"]) { writer in
+            return Response(.accepted, headers: [.server: "a"]) { writer in
                 try await writer.write(body)
                 await writer.setTrailers([.eTag: "\"x\""])
             }
         }
         let response = try await WebServer.testing(server) { client in
             let connection = await client.connect()
-            try await connection.begin(.post, "/", fields: [.expect: "100-continue"])
+            try await connection.begin(.post, "/", headers: [.expect: "100-continue"])
             // The handler asks for the body now, which is what the client waits for.
             await client.loop.settle()
             try await connection.write([0x61, 0xFF])
@@ -295,7 +295,7 @@ struct TestResponseTests {
             return try await connection.response()
         }
         #expect(response.status == .accepted && response.head.status == .accepted)
-        #expect(response.fields[.server] == "a" && response.fields[.transferEncoding] == "chunked")
+        #expect(response.headers[.server] == "a" && response.headers[.transferEncoding] == "chunked")
         #expect(response.body == [0x61, 0xFF] && response.text == "a\u{FFFD}")
         #expect(response.trailers == [.eTag: "\"x\""])
         #expect(response.interim.map(\.status) == [.continue])

@@ -31,7 +31,7 @@ struct TestConnectionTests {
             try await connection.send(.post, "/length")
             try await connection.send(.get, "/3")
             let head = try await connection.response()
-            #expect(head.fields[.contentLength] == "1" && head.body.isEmpty)
+            #expect(head.headers[.contentLength] == "1" && head.body.isEmpty)
             #expect(try await connection.response().text == "0")
             #expect(try await connection.response().text == "3")
         }
@@ -73,7 +73,7 @@ struct TestConnectionTests {
             try await connection.finish(trailers: [.eTag: "x"])
             #expect(try await connection.piece() == nil)
             #expect(await connection.trailers == [.eTag: "x"])
-            try await connection.begin(.post, "/echo", fields: [.contentLength: "2"])
+            try await connection.begin(.post, "/echo", headers: [.contentLength: "2"])
             try await connection.write("ab".utf8)
             try await connection.finish()
             #expect(try await connection.response().text == "ab")

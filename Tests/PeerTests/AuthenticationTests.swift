@@ -29,7 +29,7 @@ extension PeerTests {
         }
 
         private static func description(_ request: Request) -> String {
-            let value = request.fields[.authorization] ?? ""
+            let value = request.headers[.authorization] ?? ""
             let answer = AuthenticationChallenge.parse([value]).first
             let parts = [request[AuthenticatedUser.self], answer?.scheme, answer?["algorithm"], answer?["nc"]]
             return parts.compactMap { $0 }.joined(separator: " ")

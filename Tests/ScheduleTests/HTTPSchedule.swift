@@ -88,14 +88,14 @@ struct HTTPSchedule: Sendable, CustomStringConvertible {
 
     // MARK: What the client sends
 
-    private mutating func addRequest(_ number: Int, fields: String = "", version: String = "1.1") {
+    private mutating func addRequest(_ number: Int, headers: String = "", version: String = "1.1") {
         let route = Route.allCases.pick(&random)
         // What nobody wants is read past up to a bound.
         let most = route == .ignored ? 5_000 : 70_000
         let body = route.hasBody ? random.bytes(min(most, [0, 1, 100, 5_000, 70_000].pick(&random))) : []
         let isHead = !route.hasBody && .oneIn(5, &random)
         let method = route.hasBody ? "PUT" : isHead ? "HEAD" : "GET"
-        var head = "\(method) /\(route)/\(number) HTTP/\(version)\r\nHost: localhost\r\n\(fields)"
+        var head = "\(method) /\(route)/\(number) HTTP/\(version)\r\nHost: localhost\r\n\(headers)"
         let isChunked = route.hasBody && version == "1.1" && Bool.random(using: &random)
         if isChunked { head += "Transfer-Encoding: chunked\r\n" }
         if route.hasBody && !isChunked { head += "Content-Length: \(body.count)\r\n" }
@@ -141,7 +141,7 @@ struct HTTPSchedule: Sendable, CustomStringConvertible {
         switch ending {
         case .endOfStream, .reset: break
         case .closes:
-            addRequest(100, fields: "Connection: close\r\n")
+            addRequest(100, headers: "Connection: close\r\n")
             if Bool.random(using: &random) { bytes += Array("GET /now/101 HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8) }
         case .old: addRequest(100, version: "1.0")
         case .violation:

@@ -109,7 +109,7 @@ import Testing
             switch outcomes[connection.attempt.number - 1] {
             case 0:
                 connection.options.connecting.dial = { _, _ throws(SocketError) in
-                    throw SocketError(.connectionRefused, message: "Nobody listens.")
+                    throw SocketError(.cannotConnect, message: "Nobody listens.")
                 }
             case 1: connection.url = "ws://localhost/refused"
             default: break

@@ -38,7 +38,7 @@ struct ResponseScan {
             }
             if head.status < 200 { continue }
             let hasBody = !(answers.count < isHead.count && isHead[answers.count])
-            guard let body = hasBody ? Self.takeBody(&bytes, head.fields) : [] else {
+            guard let body = hasBody ? Self.takeBody(&bytes, head.headers) : [] else {
                 isWhole = false
                 return
             }
@@ -46,23 +46,23 @@ struct ResponseScan {
         }
     }
 
-    private static func takeHead(_ bytes: inout ArraySlice<UInt8>) -> (status: Int, fields: [String: String])? {
+    private static func takeHead(_ bytes: inout ArraySlice<UInt8>) -> (status: Int, headers: [String: String])? {
         guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: [13, 10, 13, 10]) }) else { return nil }
         let lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n")
         bytes = bytes[(end + 4)...]
         let status = lines.first.flatMap { $0.split(separator: " ").dropFirst().first }.flatMap { Int($0) }
-        var fields: [String: String] = [:]
+        var headers: [String: String] = [:]
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
-            fields[parts[0].lowercased()] = parts.last.map { String($0.drop { $0 == " " }) }
+            headers[parts[0].lowercased()] = parts.last.map { String($0.drop { $0 == " " }) }
         }
-        return status.map { ($0, fields) }
+        return status.map { ($0, headers) }
     }
 
     /// Takes a body; `nil` where it is cut.
-    private static func takeBody(_ bytes: inout ArraySlice<UInt8>, _ fields: [String: String]) -> [UInt8]? {
-        if fields["transfer-encoding"] == "chunked" { return takeChunks(&bytes) }
-        guard let count = fields["content-length"].flatMap({ Int($0) }) else {
+    private static func takeBody(_ bytes: inout ArraySlice<UInt8>, _ headers: [String: String]) -> [UInt8]? {
+        if headers["transfer-encoding"] == "chunked" { return takeChunks(&bytes) }
+        guard let count = headers["content-length"].flatMap({ Int($0) }) else {
             defer { bytes = [] }
             return Array(bytes)
         }

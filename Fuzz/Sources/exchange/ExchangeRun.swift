@@ -97,7 +97,7 @@ final class ExchangeRun {
 
     private func begin(_ head: RequestHead) {
         require(self.head == nil, "a request came before the last one was answered")
-        outcome.events.append(.request(head.method, target: head.target, head.version, head.fields))
+        outcome.events.append(.request(head.method, target: head.target, head.version, head.headers))
         self.head = head
         if let violation = session.limitBody(of: head, to: limits, now: now) {
             note(violation)
@@ -121,13 +121,13 @@ final class ExchangeRun {
         let method = head?.method ?? .get
         let body = Array("response \(outcome.answers.count)".utf8)
         head = nil
-        var fields = Self.hostile
-        fields[.xNumber] = "\(outcome.answers.count)"
+        var headers = Self.hostile
+        headers[.xNumber] = "\(outcome.answers.count)"
         do throws(HTTPProtocolError) {
             let length = hasKnownLength ? ResponseLength.bytes(body.count) : .unknown
             try session.writeHead(
                 ResponseStart(status, mediaType: "text/plain"),
-                fields,
+                headers,
                 length: length,
                 into: &outcome.output
             )
@@ -148,11 +148,11 @@ final class ExchangeRun {
 
     /// What an app must not get onto the wire.
     private static let hostile: HTTPFields = {
-        var fields = HTTPFields()
-        fields.append(HTTPField(name: .transferEncoding, value: "gzip"))
-        fields.append(HTTPField(name: .connection, value: "keep-alive, X-Evil"))
-        fields.append(HTTPField(name: .xText, value: "a\r\nX-Evil: 1\r\n\r\nHTTP/1.1 200 OK"))
-        return fields
+        var headers = HTTPFields()
+        headers.append(HTTPField(name: .transferEncoding, value: "gzip"))
+        headers.append(HTTPField(name: .connection, value: "keep-alive, X-Evil"))
+        headers.append(HTTPField(name: .xText, value: "a\r\nX-Evil: 1\r\n\r\nHTTP/1.1 200 OK"))
+        return headers
     }()
 
     /// Has everything answered that waits, ends the stream, and checks what was sent.

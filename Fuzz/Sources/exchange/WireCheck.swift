@@ -32,12 +32,12 @@ struct WireCheck {
         var head = head()
         if head.status == .continue { head = self.head() }
         require(head.status == answer.status, "response \(number) has the status \(head.status)")
-        require(head.fields[.xNumber] == "\(number)", "response \(number) came as \(head.fields)")
-        require(!head.fields.contains(.xEvil), "the app has split a response")
-        let codings = head.fields[values: .transferEncoding]
+        require(head.headers[.xNumber] == "\(number)", "response \(number) came as \(head.headers)")
+        require(!head.headers.contains(.xEvil), "the app has split a response")
+        let codings = head.headers[values: .transferEncoding]
         require(codings.isEmpty || codings == ["chunked"], "the app's coding \(codings) reached the wire")
-        require(head.fields[.connection]?.contains("Evil") != true, "the app's Connection reached the wire")
-        require(codings.isEmpty || !head.fields.contains(.contentLength), "both framings were sent")
+        require(head.headers[.connection]?.contains("Evil") != true, "the app's Connection reached the wire")
+        require(codings.isEmpty || !head.headers.contains(.contentLength), "both framings were sent")
         let (body, trailers) = body(head, answer.method)
         let isBodiless = [.noContent, .notModified].contains(head.status) || answer.method == .head
         require(body == (isBodiless ? [] : answer.body), "response \(number) has the body \(body)")

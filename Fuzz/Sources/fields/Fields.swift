@@ -27,7 +27,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func fields(_ name: HTTPField.Name, _ value: String) -> HTTPFields {
+private func headers(_ name: HTTPField.Name, _ value: String) -> HTTPFields {
     [name: value]
 }
 
@@ -43,7 +43,7 @@ private func digest(_ algorithm: DigestChallenge.Algorithm, _ bytes: [UInt8]) ->
 private func checkCredentials(_ value: String) {
     guard let answer = DigestCredentials(value) else { return }
     require(answer.count > 0 && !answer.user.unicodeScalars.contains { $0.value < 0x20 }, "\(answer) is taken")
-    if let head = try? RequestHead(method: .get, target: answer.target, version: .http10, fields: [:]) {
+    if let head = try? RequestHead(method: .get, target: answer.target, version: .http10, headers: [:]) {
         require(answer.isFor(head), "an answer isn't for its own target")
     }
     _ = answer.isRight([1, 2, 3], method: "GET", digest)
@@ -69,18 +69,18 @@ private func checkCharsets(_ bytes: [UInt8]) {
 
 private func checkPreferences(_ value: String) {
     let types: [MediaType] = ["text/html", "application/json", "image/png"]
-    let media = MediaPreferences(fields(.accept, value))
+    let media = MediaPreferences(headers(.accept, value))
     let chosen = media.preferred(of: types)
     for type in types {
         require((0...1_000).contains(media.weight(of: type)), "a weight is out of range")
         require(media.weight(of: type) <= chosen.map { media.weight(of: $0) } ?? 0, "\(type) is wanted more")
     }
-    let coding = CodingPreferences(fields(.acceptEncoding, value))
+    let coding = CodingPreferences(headers(.acceptEncoding, value))
     let best = coding.preferred(of: ["gzip", "deflate", "identity"])
     require((best.map { coding.weight(of: $0) } ?? 1) > 0, "a coding isn't acceptable")
-    let language = LanguagePreferences(fields(.acceptLanguage, value))
+    let language = LanguagePreferences(headers(.acceptLanguage, value))
     require((language.preferred(of: ["en", "de-CH"]).map { language.weight(of: $0) } ?? 1) > 0, "nor is a language")
-    if let applied = try? ContentCoding.applied(in: fields(.contentEncoding, value)) {
+    if let applied = try? ContentCoding.applied(in: headers(.contentEncoding, value)) {
         require(applied.count <= ContentCoding.bound, "there are more codings than are taken off")
     }
 }
@@ -95,7 +95,7 @@ private func checkDisposition(_ value: String) {
 }
 
 private func checkRanges(_ value: String) {
-    guard let ranges = ByteRanges(fields(.range, value)) else { return }
+    guard let ranges = ByteRanges(headers(.range, value)) else { return }
     for length: UInt64 in [0, 1, 1_000, .max] {
         if case .parts(let parts) = ranges.selection(of: length) {
             require(!parts.isEmpty && parts.count <= ByteRanges.bound, "\(parts.count) parts")

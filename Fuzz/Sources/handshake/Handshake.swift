@@ -29,14 +29,14 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func fields(_ name: HTTPField.Name, _ values: [String]) -> HTTPFields {
-    var fields = HTTPFields()
-    for value in values { fields.append(HTTPField(name: name, value: value)) }
-    return fields
+private func headers(_ name: HTTPField.Name, _ values: [String]) -> HTTPFields {
+    var headers = HTTPFields()
+    for value in values { headers.append(HTTPField(name: name, value: value)) }
+    return headers
 }
 
 private func checkExtensions(_ values: [String]) {
-    guard let offers = ExtensionHeader.parse(fields(.secWebSocketExtensions, values)) else { return }
+    guard let offers = ExtensionHeader.parse(headers(.secWebSocketExtensions, values)) else { return }
     require(offers.count <= ExtensionHeader.offerBound, "\(offers.count) extensions are taken")
     for offer in offers {
         require(
@@ -57,13 +57,13 @@ private func checkExtensions(_ values: [String]) {
 }
 
 private func checkSubprotocols(_ values: [String]) {
-    guard let names = SubprotocolHeader.parse(fields(.secWebSocketProtocol, values)) else { return }
+    guard let names = SubprotocolHeader.parse(headers(.secWebSocketProtocol, values)) else { return }
     require(names.count <= SubprotocolHeader.bound, "\(names.count) subprotocols are taken")
     require(names.isEmpty || SubprotocolHeader.isValid(names), "\(names) are taken")
 }
 
 private func checkRequestCookies(_ values: [String]) {
-    let cookies = RequestCookies(fields(.cookie, values))
+    let cookies = RequestCookies(headers(.cookie, values))
     require(cookies.count <= RequestCookies.bound, "\(cookies.count) cookies are taken")
     for cookie in cookies {
         require(!cookie.name.isEmpty && cookies[cookie.name] != nil, "“\(cookie.name)” isn't found")
@@ -100,7 +100,7 @@ private func checkChallenges(_ values: [String]) {
 private func checkCondition(_ values: [String]) {
     let condition: WebDAVCondition
     do {
-        guard let read = try WebDAVCondition(fields(.davIf, values)) else { return }
+        guard let read = try WebDAVCondition(headers(.davIf, values)) else { return }
         condition = read
     } catch {
         return

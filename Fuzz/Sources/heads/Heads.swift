@@ -44,7 +44,7 @@ private func requests(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<Requ
     var outcome = feed(pieces) { bytes, position throws(HTTPProtocolError) in try parser.parse(bytes, from: &position) }
     outcome.isMidHead = parser.isMidHead
     for head in outcome.heads {
-        require(head.fields.count <= limits.headFields, "a head has more fields than allowed")
+        require(head.headers.count <= limits.headFields, "a head has more fields than allowed")
         require(head.target.utf8.count <= limits.headSize.bytes, "a target is longer than the head may be")
     }
     return outcome
@@ -56,7 +56,7 @@ private func responses(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<Res
     outcome.isMidHead = parser.isMidHead
     for head in outcome.heads {
         require((100...599).contains(head.status.code), "a status lies outside its range")
-        require(head.fields.count <= limits.headFields, "a head has more fields than allowed")
+        require(head.headers.count <= limits.headFields, "a head has more fields than allowed")
     }
     return outcome
 }

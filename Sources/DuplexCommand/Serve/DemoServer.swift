@@ -156,7 +156,7 @@ enum DemoServer {
     private static func protect(_ response: inout Response, host: String) {
         for (name, value) in DemoPage.headers(host: isPlain(host) ? host : "localhost") {
             guard let name = HTTPField.Name(name) else { continue }
-            response.fields[name] = value
+            response.headers[name] = value
         }
     }
 

@@ -59,9 +59,9 @@ struct InspectProxy: Sendable {
         let target = request.head.target == "/" ? start : request.head.target
         do {
             let server = try await WebSocket.connect(to: origin + target, options: options(for: request))
-            var fields = HTTPFields()
-            for field in await server.responseFields ?? [:] where field.name == .setCookie { fields.append(field) }
-            return .accepted(server, fields: fields, subprotocol: server.subprotocol)
+            var headers = HTTPFields()
+            for field in await server.responseHeaders ?? [:] where field.name == .setCookie { headers.append(field) }
+            return .accepted(server, headers: headers, subprotocol: server.subprotocol)
         } catch let error as WebSocketError {
             return Self.refusal(error)
         }
@@ -70,11 +70,11 @@ struct InspectProxy: Sendable {
     private func options(for request: Request) -> WebSocketOptions {
         var options = options
         if options.subprotocols.isEmpty {
-            options.subprotocols = request.fields[values: .secWebSocketProtocol].flatMap { value in
+            options.subprotocols = request.headers[values: .secWebSocketProtocol].flatMap { value in
                 value.split(separator: ",").map { String($0.filter { !$0.isWhitespace }) }
             }
         }
-        for field in request.fields {
+        for field in request.headers {
             let name = field.name.canonicalName
             if Self.own.contains(name) || name.hasPrefix("sec-websocket-") { continue }
             if self.options.headers.contains(field.name) { continue }
@@ -93,8 +93,8 @@ struct InspectProxy: Sendable {
             return .refused(.badGateway, "The server can't be reached: \(error.message)")
         }
         var response = Response(status, body: handshake.body)
-        for field in handshake.fields ?? [:] where !hop.contains(field.name.canonicalName) {
-            response.fields.append(field)
+        for field in handshake.headers ?? [:] where !hop.contains(field.name.canonicalName) {
+            response.headers.append(field)
         }
         return .refused(response)
     }

@@ -14,7 +14,7 @@ struct InspectedServer {
     static let path = "/_inspect"
     /// Pages of a folder would otherwise be of the same origin as the inspector, and could do what whoever looks may.
     static let sandbox = RouteOption.after { _, response in
-        response.fields[.contentSecurityPolicy] = "sandbox allow-scripts allow-forms allow-popups"
+        response.headers[.contentSecurityPolicy] = "sandbox allow-scripts allow-forms allow-popups"
     }
 
     /// What may be changed by its page.

@@ -55,7 +55,7 @@ public final class DelegatedWebSocket: Sendable {
     private struct Facts {
         var subprotocol: String?
         var remoteAddress: SocketAddress?
-        var responseFields: HTTPFields?
+        var responseHeaders: HTTPFields?
         var timeline: WebSocketTimeline
     }
 
@@ -199,7 +199,7 @@ public final class DelegatedWebSocket: Sendable {
     /// The fields of the answer that opened the connection; `nil` before it is open.
     ///
     /// Those of a refusal are in the error.
-    public var responseFields: HTTPFields? { shared.withLock { $0.facts?.responseFields } }
+    public var responseHeaders: HTTPFields? { shared.withLock { $0.facts?.responseHeaders } }
 
     /// What happened to the connection, and when; `nil` before it is open.
     ///
@@ -350,7 +350,7 @@ public final class DelegatedWebSocket: Sendable {
         Facts(
             subprotocol: socket.subprotocol,
             remoteAddress: socket.remoteAddress,
-            responseFields: socket.responseFields,
+            responseHeaders: socket.responseHeaders,
             timeline: socket.timeline
         )
     }

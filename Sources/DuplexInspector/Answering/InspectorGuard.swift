@@ -71,7 +71,7 @@ struct InspectorGuard: Sendable {
         throw Problem(
             .unauthorized,
             "The inspector needs the token: open the address that the app has told.",
-            fields: [.wwwAuthenticate: #"Bearer realm="inspector""#]
+            headers: [.wwwAuthenticate: #"Bearer realm="inspector""#]
         )
     }
 
@@ -81,7 +81,7 @@ struct InspectorGuard: Sendable {
         if let address = request.remoteAddress, !address.isLoopback, address.path == nil {
             throw Problem(.forbidden, "The inspector answers this machine only.")
         }
-        if Self.proxyFields.contains(where: { request.fields[$0] != nil }) {
+        if Self.proxyFields.contains(where: { request.headers[$0] != nil }) {
             throw Problem(.forbidden, "A proxy has sent this: the app has to let the inspector answer other machines.")
         }
     }
@@ -92,14 +92,14 @@ struct InspectorGuard: Sendable {
 
     /// Whether a page of elsewhere has made the request, such as one on another port of this host, which gets the cookie sent.
     private static func isOfAnotherPage(_ request: Request) -> Bool {
-        guard let site = request.fields[.secFetchSite] else { return false }
+        guard let site = request.headers[.secFetchSite] else { return false }
         let isPage = PercentDecoding.rawSegments(ofPath: request.path).last == ""
         return !isPage && site != "same-origin" && site != "none"
     }
 
     private func isAdmitted(_ request: Request) -> Bool {
         if let value = request.cookies[cookieName], Self.isSame(value, session) { return true }
-        guard let value = request.fields[.authorization], value.lowercased().hasPrefix("bearer ") else { return false }
+        guard let value = request.headers[.authorization], value.lowercased().hasPrefix("bearer ") else { return false }
         return Self.isSame(String(value.dropFirst(7)), token)
     }
 
@@ -118,7 +118,7 @@ struct InspectorGuard: Sendable {
         var response = Response.html(page + #"<title>Inspector</title><a href="./">Go on</a>"#)
         // No path: a proxy may show the page under another one.
         let secure = Self.isSecured(request) ? "; Secure" : ""
-        response.fields[.setCookie] = "\(cookieName)=\(session); HttpOnly; SameSite=Strict\(secure)"
+        response.headers[.setCookie] = "\(cookieName)=\(session); HttpOnly; SameSite=Strict\(secure)"
         return response
     }
 
@@ -127,7 +127,7 @@ struct InspectorGuard: Sendable {
     /// Whoever says it falsely has a cookie that its own browser doesn't send.
     private static func isSecured(_ request: Request) -> Bool {
         if request.tls != nil { return true }
-        return proxyScheme.flatMap { request.fields[$0] }?.lowercased() == "https"
+        return proxyScheme.flatMap { request.headers[$0] }?.lowercased() == "https"
     }
 
     private static let proxyScheme = HTTPField.Name("X-Forwarded-Proto")
@@ -135,7 +135,7 @@ struct InspectorGuard: Sendable {
     /// Nothing is cached, framed or sniffed, and no referrer is sent to other sites.
     private static func harden(_ response: inout Response) {
         func add(_ name: HTTPField.Name, _ value: String) {
-            if response.fields[name] == nil { response.fields[name] = value }
+            if response.headers[name] == nil { response.headers[name] = value }
         }
         add(.cacheControl, "no-store")
         add(.contentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'")

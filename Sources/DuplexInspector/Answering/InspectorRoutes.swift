@@ -114,12 +114,12 @@ enum InspectorAnswer {
 
     /// The same of JSON that was written where it may take a while.
     static func json(text: String) -> Response {
-        Response(type: .json, fields: [.cacheControl: "no-store"], body: .text(text + "\n"))
+        Response(type: .json, headers: [.cacheControl: "no-store"], body: .text(text + "\n"))
     }
 
     /// A file to be kept.
     static func attachment(_ type: MediaType, named name: String, _ bytes: [UInt8]) -> Response {
-        var response = Response(type: type, fields: [.cacheControl: "no-store"], body: bytes)
+        var response = Response(type: type, headers: [.cacheControl: "no-store"], body: bytes)
         response.attach(as: name)
         return response
     }

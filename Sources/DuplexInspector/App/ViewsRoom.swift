@@ -47,7 +47,7 @@ struct ViewsRoom: InspectorRoom {
         routes.get("/views/picture") { request in
             let (node, scene) = try Self.node(request, scenes)
             let bytes = try await scene.picture(of: node)
-            return Response(type: "image/png", fields: [.cacheControl: "no-store"], body: bytes)
+            return Response(type: "image/png", headers: [.cacheControl: "no-store"], body: bytes)
         }
     }
 

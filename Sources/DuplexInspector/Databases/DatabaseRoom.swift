@@ -230,7 +230,7 @@ struct DatabaseRoom: InspectorRoom {
         if try request.queryItems["as"] == "image" {
             guard let type = DatabaseCell.image(bytes) else { throw Problem(.notFound, "That is no picture.") }
             var response = Response(type: type, body: bytes)
-            response.fields[.contentSecurityPolicy] = "default-src 'none'; sandbox"
+            response.headers[.contentSecurityPolicy] = "default-src 'none'; sandbox"
             return response
         }
         return InspectorAnswer.attachment(isText ? "text/plain" : "application/octet-stream", named: "value", bytes)

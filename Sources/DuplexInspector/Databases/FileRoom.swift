@@ -91,12 +91,12 @@ struct FileRoom: InspectorRoom {
 
     /// The inspector's page, of the same origin, has the uploader's in a frame.
     private static func allowFrame(_ response: inout Response) {
-        guard let policy = response.fields[.contentSecurityPolicy] else { return }
-        response.fields[.contentSecurityPolicy] = policy.replacing(
+        guard let policy = response.headers[.contentSecurityPolicy] else { return }
+        response.headers[.contentSecurityPolicy] = policy.replacing(
             "frame-ancestors 'none'",
             with: "frame-ancestors 'self'"
         )
-        response.fields[.xFrameOptions] = "SAMEORIGIN"
+        response.headers[.xFrameOptions] = "SAMEORIGIN"
     }
 
     // MARK: Attributes

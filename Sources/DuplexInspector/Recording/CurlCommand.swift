@@ -28,7 +28,7 @@ struct CurlCommand: Sendable, Equatable {
         case "HEAD" where exchange.requestBody.bytes.isEmpty: words.append("--head")
         default: words += ["--request", Self.quoted(exchange.method)]
         }
-        words += Self.fields(of: exchange)
+        words += Self.headers(of: exchange)
         isWhole = !exchange.requestBody.isCut
         let body = exchange.requestBody.bytes
         var start = ""
@@ -42,9 +42,9 @@ struct CurlCommand: Sendable, Equatable {
     }
 
     /// The fields that were sent; what curl would add by itself is left out by naming it without a value.
-    private static func fields(of exchange: RecordedExchange) -> [String] {
+    private static func headers(of exchange: RecordedExchange) -> [String] {
         var words: [String] = []
-        for field in exchange.requestFields {
+        for field in exchange.requestHeaders {
             switch field.name {
             case .contentLength, .transferEncoding, .connection: continue
             default: break
@@ -54,7 +54,7 @@ struct CurlCommand: Sendable, Equatable {
         }
         var own: [HTTPField.Name] = [.userAgent, .accept]
         if !exchange.requestBody.bytes.isEmpty { own.append(.contentType) }
-        for name in own where !exchange.requestFields.contains(name) { words += ["--header", quoted("\(name):")] }
+        for name in own where !exchange.requestHeaders.contains(name) { words += ["--header", quoted("\(name):")] }
         return words
     }
 

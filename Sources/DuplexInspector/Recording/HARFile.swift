@@ -36,8 +36,8 @@ enum HARFile {
 
     private static func entry(_ connection: RecordedConnection) -> HARArchive.Entry {
         var exchange = RecordedExchange(id: 0, began: connection.began, method: "GET", url: connection.url)
-        exchange.requestFields = connection.requestFields
-        exchange.responseFields = connection.responseFields
+        exchange.requestHeaders = connection.requestHeaders
+        exchange.responseHeaders = connection.responseHeaders
         exchange.status = 101
         exchange.reason = "Switching Protocols"
         let end = connection.ended ?? connection.frames.last?.time ?? connection.began
@@ -85,13 +85,13 @@ enum HARFile {
             method: exchange.method,
             url: exchange.url,
             httpVersion: exchange.version,
-            cookies: cookies(exchange.requestFields[values: .cookie].flatMap { $0.split(separator: ";") }),
-            headers: pairs(exchange.requestFields),
+            cookies: cookies(exchange.requestHeaders[values: .cookie].flatMap { $0.split(separator: ";") }),
+            headers: pairs(exchange.requestHeaders),
             queryString: query(exchange.url),
             bodySize: Int(clamping: body.size)
         )
         if body.size > 0 {
-            let type = exchange.requestFields[.contentType] ?? "application/octet-stream"
+            let type = exchange.requestHeaders[.contentType] ?? "application/octet-stream"
             let (text, encoding) = text(body.bytes)
             request.postData = HARArchive.Posted(mimeType: type, text: text, encoding: encoding)
         }
@@ -100,13 +100,13 @@ enum HARFile {
 
     private static func response(_ exchange: RecordedExchange) -> HARArchive.Response {
         HARArchive.Response(
-            exchange.status,
+            status: exchange.status,
             statusText: exchange.reason,
             httpVersion: exchange.version,
-            cookies: cookies(exchange.responseFields[values: .setCookie].map { $0.prefix { $0 != ";" } }),
-            headers: pairs(exchange.responseFields),
-            content: content(exchange.responseBody, exchange.responseFields[.contentType]),
-            redirectURL: exchange.responseFields[.location] ?? "",
+            cookies: cookies(exchange.responseHeaders[values: .setCookie].map { $0.prefix { $0 != ";" } }),
+            headers: pairs(exchange.responseHeaders),
+            content: content(exchange.responseBody, exchange.responseHeaders[.contentType]),
+            redirectURL: exchange.responseHeaders[.location] ?? "",
             bodySize: Int(clamping: exchange.responseBody.size)
         )
     }
@@ -130,8 +130,8 @@ enum HARFile {
         return (Data(bytes).base64EncodedString(), "base64")
     }
 
-    private static func pairs(_ fields: HTTPFields) -> [HARArchive.Pair] {
-        fields.map { HARArchive.Pair(name: $0.name.rawName, value: $0.value) }
+    private static func pairs(_ headers: HTTPFields) -> [HARArchive.Pair] {
+        headers.map { HARArchive.Pair(name: $0.name.rawName, value: $0.value) }
     }
 
     private static func cookies(_ pairs: [Substring]) -> [HARArchive.Pair] {
@@ -245,11 +245,11 @@ enum HARFile {
         var exchange = RecordedExchange(id: id, began: began, method: entry.request.method, url: entry.request.url)
         exchange.isClient = true
         exchange.version = entry.request.httpVersion ?? exchange.version
-        exchange.requestFields = fields(entry.request.headers)
+        exchange.requestHeaders = headers(of: entry.request.headers)
         exchange.requestBody = body(entry.request.postData)
         exchange.status = Int(clamping: whole(entry.response?.status) ?? 0)
         exchange.reason = entry.response?.statusText ?? ""
-        exchange.responseFields = fields(entry.response?.headers)
+        exchange.responseHeaders = headers(of: entry.response?.headers)
         exchange.responseBody = body(entry.response?.content)
         exchange.durations = RecordedExchange.Durations(
             head: duration(entry.timings?.send),
@@ -273,9 +273,9 @@ enum HARFile {
             began: exchange.began
         )
         connection.remote = exchange.peer
-        connection.requestFields = exchange.requestFields
-        connection.responseFields = exchange.responseFields
-        connection.subprotocol = exchange.responseFields[.secWebSocketProtocol]
+        connection.requestHeaders = exchange.requestHeaders
+        connection.responseHeaders = exchange.responseHeaders
+        connection.subprotocol = exchange.responseHeaders[.secWebSocketProtocol]
         let messages = (entry.messages ?? []).compactMap(\.value)
         connection.errors = messages.filter(\.isError).map { message in
             RecordedConnection.Fault(time: seconds(message.time?.value) ?? exchange.began, message: words(message.data))
@@ -349,13 +349,13 @@ enum HARFile {
     }
 
     /// What can be a field; HTTP/2's `:path` and others can't.
-    private static func fields(_ pairs: [HARDocument.Lossy<HARDocument.Pair>]?) -> HTTPFields {
-        var fields = HTTPFields()
+    private static func headers(of pairs: [HARDocument.Lossy<HARDocument.Pair>]?) -> HTTPFields {
+        var headers = HTTPFields()
         for pair in (pairs ?? []).compactMap(\.value) {
             guard let name = HTTPField.Name(pair.name) else { continue }
-            fields.append(HTTPField(name: name, value: pair.value))
+            headers.append(HTTPField(name: name, value: pair.value))
         }
-        return fields
+        return headers
     }
 
     private static func body(_ body: HARDocument.Body?) -> RecordedBytes {

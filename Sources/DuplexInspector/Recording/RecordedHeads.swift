@@ -20,9 +20,9 @@ enum RecordedHeads {
     /// The request with its body.
     static func request(_ exchange: RecordedExchange) -> [UInt8] {
         let body = exchange.requestBody.bytes
-        var fields = fields(exchange.requestFields, host: exchange.url)
-        if !body.isEmpty { fields.append(HTTPField(name: .contentLength, value: "\(body.count)")) }
-        return head(line(exchange.method, exchange.url), fields) + body
+        var headers = written(exchange.requestHeaders, host: exchange.url)
+        if !body.isEmpty { headers.append(HTTPField(name: .contentLength, value: "\(body.count)")) }
+        return head(line(exchange.method, exchange.url), headers) + body
     }
 
     /// The response with its body.
@@ -31,9 +31,9 @@ enum RecordedHeads {
             exchange.method != "HEAD" && exchange.status >= 200 && exchange.status != 204
             && exchange.status != 304
         let body = hasBody ? exchange.responseBody.bytes : []
-        var fields = fields(exchange.responseFields, host: nil)
-        if hasBody { fields.append(HTTPField(name: .contentLength, value: "\(body.count)")) }
-        return head(line(exchange.status, exchange.reason), fields) + body
+        var headers = written(exchange.responseHeaders, host: nil)
+        if hasBody { headers.append(HTTPField(name: .contentLength, value: "\(body.count)")) }
+        return head(line(exchange.status, exchange.reason), headers) + body
     }
 
     /// A request that is made again, with its body, on a connection that ends with it.
@@ -45,18 +45,18 @@ enum RecordedHeads {
     /// - Returns: the bytes.
     static func replay(_ exchange: RecordedExchange, host: String, _ others: HTTPFields) -> [UInt8] {
         let body = exchange.requestBody.bytes
-        var fields = replayed(exchange.requestFields, others).filter { $0.name != .expect }
-        if let name = HTTPField.Name("Host") { fields.insert(HTTPField(name: name, value: host), at: 0) }
-        fields.append(HTTPField(name: .connection, value: "close"))
+        var headers = replayed(exchange.requestHeaders, others).filter { $0.name != .expect }
+        if let name = HTTPField.Name("Host") { headers.insert(HTTPField(name: name, value: host), at: 0) }
+        headers.append(HTTPField(name: .connection, value: "close"))
         if !body.isEmpty || exchange.method == "POST" || exchange.method == "PUT" || exchange.method == "PATCH" {
-            fields.append(HTTPField(name: .contentLength, value: "\(body.count)"))
+            headers.append(HTTPField(name: .contentLength, value: "\(body.count)"))
         }
-        return head(line(exchange.method, exchange.url), fields) + body
+        return head(line(exchange.method, exchange.url), headers) + body
     }
 
     /// The fields that go with what is made again: not those of a connection, and none that was masked.
-    static func replayed(_ fields: HTTPFields, _ others: HTTPFields) -> [HTTPField] {
-        Self.fields(fields, host: nil).filter { !$0.value.hasSuffix(SecretMask.sign) && !others.contains($0.name) }
+    static func replayed(_ headers: HTTPFields, _ others: HTTPFields) -> [HTTPField] {
+        written(headers, host: nil).filter { !$0.value.hasSuffix(SecretMask.sign) && !others.contains($0.name) }
             + others.filter { !left.contains($0.name.canonicalName) }
     }
 
@@ -64,19 +64,19 @@ enum RecordedHeads {
 
     /// The request that opens a WebSocket.
     static func request(_ connection: RecordedConnection) -> [UInt8] {
-        var fields = upgrade + fields(connection.requestFields, host: connection.url)
-        if !fields.contains(where: { $0.name == .secWebSocketKey }) {
-            fields.append(HTTPField(name: .secWebSocketKey, value: key))
+        var headers = upgrade + written(connection.requestHeaders, host: connection.url)
+        if !headers.contains(where: { $0.name == .secWebSocketKey }) {
+            headers.append(HTTPField(name: .secWebSocketKey, value: key))
         }
-        if !fields.contains(where: { $0.name == .secWebSocketVersion }) {
-            fields.append(HTTPField(name: .secWebSocketVersion, value: "13"))
+        if !headers.contains(where: { $0.name == .secWebSocketVersion }) {
+            headers.append(HTTPField(name: .secWebSocketVersion, value: "13"))
         }
-        return head(line("GET", connection.url), fields)
+        return head(line("GET", connection.url), headers)
     }
 
     /// The response that opens it.
     static func response(_ connection: RecordedConnection) -> [UInt8] {
-        head(line(101, "Switching Protocols"), upgrade + fields(connection.responseFields, host: nil))
+        head(line(101, "Switching Protocols"), upgrade + written(connection.responseHeaders, host: nil))
     }
 
     private static let upgrade = [
@@ -96,15 +96,15 @@ enum RecordedHeads {
         return "HTTP/1.1 \(code) \(String(String.UnicodeScalarView(plain)))"
     }
 
-    private static func fields(_ fields: HTTPFields, host url: String?) -> [HTTPField] {
-        let kept = fields.filter { !left.contains($0.name.canonicalName) }
+    private static func written(_ headers: HTTPFields, host url: String?) -> [HTTPField] {
+        let kept = headers.filter { !left.contains($0.name.canonicalName) }
         guard let url, let name = HTTPField.Name("Host") else { return Array(kept) }
-        return [HTTPField(name: name, value: fields[name] ?? RecordedURL(url).authority)] + kept
+        return [HTTPField(name: name, value: headers[name] ?? RecordedURL(url).authority)] + kept
     }
 
-    private static func head(_ line: String, _ fields: [HTTPField]) -> [UInt8] {
+    private static func head(_ line: String, _ headers: [HTTPField]) -> [UInt8] {
         // HTTPField lets no line end in.
-        let lines = [line] + fields.map { "\($0.name.rawName): \($0.value)" }
+        let lines = [line] + headers.map { "\($0.name.rawName): \($0.value)" }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }
 }

@@ -37,12 +37,12 @@ struct RecordedExchange: Sendable, Equatable {
     var url: String
     /// Such as `HTTP/1.1`.
     var version: String = "HTTP/1.1"
-    var requestFields = HTTPFields()
+    var requestHeaders = HTTPFields()
     var requestBody = RecordedBytes()
     /// The status of the response; 0 where there was none.
     var status: Int = 0
     var reason: String = ""
-    var responseFields = HTTPFields()
+    var responseHeaders = HTTPFields()
     var responseBody = RecordedBytes()
     var durations = Durations()
     /// Why it failed, for people; `nil` where it didn't.
@@ -88,9 +88,9 @@ struct RecordedConnection: Sendable, Equatable {
     var isSecure: Bool
     var subprotocol: String?
     /// The fields of the request that opened it.
-    var requestFields = HTTPFields()
+    var requestHeaders = HTTPFields()
     /// The fields of the response with status 101.
-    var responseFields = HTTPFields()
+    var responseHeaders = HTTPFields()
     /// When its handshake began, in seconds since 1970.
     var began: Double
     /// When it was over; `nil` while it is open.

@@ -29,7 +29,7 @@ struct Replay: Sendable {
 
     let target: ReplayTarget
     /// Take the place of recorded fields: what was masked isn't sent.
-    var fields = HTTPFields()
+    var headers = HTTPFields()
     var tls = TLSOptions()
     /// How long each request and each WebSocket may take.
     var timeout = Duration.seconds(20)
@@ -40,7 +40,7 @@ struct Replay: Sendable {
         var outcome = Outcome()
         if exchange.requestBody.isCut { outcome.differs("The request has less of a body: the rest wasn't recorded.") }
         do {
-            let client = ReplayClient(target: target, fields: fields, tls: tls, timeout: timeout)
+            let client = ReplayClient(target: target, headers: headers, tls: tls, timeout: timeout)
             let answer = try await client.send(exchange)
             outcome.status = answer.status
             outcome.seconds = answer.seconds
@@ -94,10 +94,10 @@ struct Replay: Sendable {
         options.closeTimeout = .seconds(2)
         options.tls = tls
         options.limits = .local
-        options.subprotocols = connection.requestFields[values: .secWebSocketProtocol].flatMap { value in
+        options.subprotocols = connection.requestHeaders[values: .secWebSocketProtocol].flatMap { value in
             value.split(separator: ",").map { String($0.filter { !$0.isWhitespace }) }
         }
-        for field in RecordedHeads.replayed(connection.requestFields, fields)
+        for field in RecordedHeads.replayed(connection.requestHeaders, headers)
         where !field.name.canonicalName.hasPrefix("sec-websocket-") {
             options.headers.append(field)
         }
@@ -198,7 +198,7 @@ struct ReplayClient: Sendable {
 
     let target: ReplayTarget
     /// Take the place of recorded fields.
-    var fields = HTTPFields()
+    var headers = HTTPFields()
     var tls = TLSOptions()
     /// How long a request may take, connecting and all.
     var timeout = Duration.seconds(20)
@@ -215,7 +215,7 @@ struct ReplayClient: Sendable {
         let socket = try await Socket.connect(to: target.endpoint, options: options)
         do {
             let began = ContinuousClock.now
-            let request = RecordedHeads.replay(exchange, host: target.authority, fields)
+            let request = RecordedHeads.replay(exchange, host: target.authority, headers)
             try await socket.write(request, timeout: Self.rest(until: deadline))
             var reading = ResponseReading(answering: HTTPRequest.Method(exchange.method) ?? .get)
             while !reading.isDone {

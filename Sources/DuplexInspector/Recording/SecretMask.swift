@@ -33,9 +33,9 @@ struct SecretMask: Sendable {
     // MARK: Parts
 
     /// The fields, masked; of credentials their scheme stays.
-    func masked(_ fields: HTTPFields) -> HTTPFields {
+    func masked(_ headers: HTTPFields) -> HTTPFields {
         var result = HTTPFields()
-        for field in fields {
+        for field in headers {
             var field = field
             if Self.always.contains(field.name.canonicalName) || names.contains(field.name.canonicalName) {
                 field.value = Self.scheme(of: field) + Self.sign
@@ -125,10 +125,10 @@ struct SecretMask: Sendable {
     func masked(_ exchange: RecordedExchange) -> RecordedExchange {
         var result = exchange
         result.url = masked(url: exchange.url)
-        result.requestFields = masked(exchange.requestFields)
-        result.responseFields = masked(exchange.responseFields)
-        result.requestBody = masked(body: exchange.requestBody, type: exchange.requestFields[.contentType])
-        result.responseBody = masked(body: exchange.responseBody, type: exchange.responseFields[.contentType])
+        result.requestHeaders = masked(exchange.requestHeaders)
+        result.responseHeaders = masked(exchange.responseHeaders)
+        result.requestBody = masked(body: exchange.requestBody, type: exchange.requestHeaders[.contentType])
+        result.responseBody = masked(body: exchange.responseBody, type: exchange.responseHeaders[.contentType])
         result.error = exchange.error.map { masked(words: $0, of: exchange.url) }
         return result
     }
@@ -137,8 +137,8 @@ struct SecretMask: Sendable {
     func masked(_ connection: RecordedConnection) -> RecordedConnection {
         var result = connection
         result.url = masked(url: connection.url)
-        result.requestFields = masked(connection.requestFields)
-        result.responseFields = masked(connection.responseFields)
+        result.requestHeaders = masked(connection.requestHeaders)
+        result.responseHeaders = masked(connection.responseHeaders)
         var frames = MaskedFrames(messages)
         result.frames = connection.frames.map { frames.next($0) }
         for index in result.errors.indices {

@@ -130,8 +130,8 @@ enum RecordingJSON {
                 method: "GET",
                 url: connection.url
             )
-            exchange.requestFields = connection.requestFields
-            exchange.responseFields = connection.responseFields
+            exchange.requestHeaders = connection.requestHeaders
+            exchange.responseHeaders = connection.responseHeaders
             exchange.status = 101
             exchange.reason = "Switching Protocols"
             exchange.peer = connection.remote

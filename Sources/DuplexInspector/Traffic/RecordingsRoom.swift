@@ -45,7 +45,7 @@ struct RecordingsRoom: InspectorRoom {
         var entries: [String]?
         var target: String?
         /// Names and values of fields to send beside those that were recorded, or in their place.
-        var fields: [[String]]?
+        var headers: [[String]]?
     }
 
     func add(to routes: inout InspectorRoutes) {
@@ -182,11 +182,11 @@ struct RecordingsRoom: InspectorRoom {
         }
         note.says("replays recording \(wish.recording) against \(wish.target ?? "")")
         var replay = Replay(target: target)
-        for pair in wish.fields ?? [] {
+        for pair in wish.headers ?? [] {
             guard pair.count == 2, let name = HTTPField.Name(pair[0]), HTTPField.isValidValue(pair[1]) else {
                 throw Problem(.badRequest, "“\(pair.first ?? "")” is no field of a request.")
             }
-            replay.fields.append(HTTPField(name: name, value: pair[1]))
+            replay.headers.append(HTTPField(name: name, value: pair[1]))
         }
         let recording = mask.masked(try await recording(wish.recording))
         return try InspectorAnswer.json(await outcomes(of: replay, recording, wish.entries.map { Set($0) }))

@@ -96,8 +96,8 @@ private final class RequestWatcher: ExchangeWatcher {
         exchange.route = route
         exchange.peer = request.remoteAddress
         exchange.local = request.client.listenerAddress
-        exchange.requestFields = request.fields
-        exchange.requestBody.isCoded = Self.isCoded(request.fields)
+        exchange.requestHeaders = request.headers
+        exchange.requestBody.isCoded = Self.isCoded(request.headers)
         self.limit = limit
         self.done = done
         began = .now()
@@ -109,7 +109,7 @@ private final class RequestWatcher: ExchangeWatcher {
         answeredAt = .now()
         exchange.status = response.status.code
         exchange.reason = response.status.reasonPhrase
-        exchange.responseFields = response.fields
+        exchange.responseHeaders = response.headers
         exchange.responseBody = RecordedBytes()
         let isSent = exchange.method != "HEAD" && ![.noContent, .notModified].contains(response.status)
         if isSent, let bytes = response.body.uncoded.bytes {
@@ -117,12 +117,12 @@ private final class RequestWatcher: ExchangeWatcher {
             hasBody = true
         }
         // What the server itself compresses was at hand before.
-        exchange.responseBody.isCoded = Self.isCoded(response.fields) && !(hasBody && response.body.isCoded)
+        exchange.responseBody.isCoded = Self.isCoded(response.headers) && !(hasBody && response.body.isCoded)
     }
 
     /// Whether a body goes over the wire compressed (RFC 9110 section 8.4).
-    private static func isCoded(_ fields: HTTPFields) -> Bool {
-        guard let coding = fields[.contentEncoding] else { return false }
+    private static func isCoded(_ headers: HTTPFields) -> Bool {
+        guard let coding = headers[.contentEncoding] else { return false }
         return coding.lowercased() != "identity"
     }
 

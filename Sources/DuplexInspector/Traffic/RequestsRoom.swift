@@ -114,9 +114,9 @@ struct ExchangeJSON: Codable, Sendable {
     var version: String?
     var reason: String?
     /// Names with their values.
-    var requestFields: [[String]]?
+    var requestHeaders: [[String]]?
     var requestBody: Body?
-    var responseFields: [[String]]?
+    var responseHeaders: [[String]]?
     var responseBody: Body?
     var head: Double?
     var handler: Double?
@@ -158,14 +158,14 @@ struct ExchangeJSON: Codable, Sendable {
         local = exchange.local?.description
         version = exchange.version
         reason = exchange.reason
-        requestFields = Self.pairs(exchange.requestFields)
+        requestHeaders = Self.pairs(exchange.requestHeaders)
         requestBody = Body(exchange.requestBody)
-        responseFields = Self.pairs(exchange.responseFields)
+        responseHeaders = Self.pairs(exchange.responseHeaders)
         responseBody = Body(exchange.responseBody)
         head = exchange.durations.head
         handler = exchange.durations.handler
         sending = exchange.durations.sending
     }
 
-    private static func pairs(_ fields: HTTPFields) -> [[String]] { fields.map { [$0.name.rawName, $0.value] } }
+    private static func pairs(_ headers: HTTPFields) -> [[String]] { headers.map { [$0.name.rawName, $0.value] } }
 }

@@ -314,7 +314,7 @@ final class HTTPConnection {
         armTimer()
     }
 
-    /// The connection is closed: everybody who waits for it is told.
+    /// Tells all who wait for the connection that it is closed.
     ///
     /// A client that resets its connection is one that has gone, and nobody's failure: whatever was thrown for it here would
     /// be in the log as often as anybody likes.
@@ -384,9 +384,9 @@ final class HTTPConnection {
     private func answerCoded(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: PathParameters) {
         let codings: [ContentCoding]
         do throws(HTTPProtocolError) {
-            codings = try ContentCoding.applied(in: head.fields)
+            codings = try ContentCoding.applied(in: head.headers)
         } catch {
-            let problem = Problem(error.status, error.message, fields: [.acceptEncoding: ContentCoding.accepted])
+            let problem = Problem(error.status, error.message, headers: [.acceptEncoding: ContentCoding.accepted])
             let answer = OwnAnswer.problem(problem, at: endpoint.pattern)
             return self.answer(head, answer, by: endpoint.refusing, makeBody(head))
         }
@@ -646,7 +646,7 @@ final class HTTPConnection {
         switch ServerHandshake.evaluate(request.head, options: options, digest: SHA1.digest) {
         case .refuse(let refusal):
             noteFault(.refused, refusal.message)
-            decline(request, endpoint, Problem(refusal.status, refusal.message, fields: refusal.fields))
+            decline(request, endpoint, Problem(refusal.status, refusal.message, headers: refusal.headers))
         case .accept(let acceptance) where endpoint.settings.compression.isRequired && acceptance.deflate == nil:
             let sentence = "This server opens WebSockets with permessage-deflate only."
             decline(request, endpoint, Problem(.badRequest, sentence))
@@ -1039,11 +1039,11 @@ final class HTTPConnection {
     }
 
     /// Sends an interim response.
-    func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPProtocolError) {
+    func writeInterim(_ status: HTTPResponse.Status, _ headers: HTTPFields) throws(HTTPProtocolError) {
         guard ending == .serving else { return }
         var bytes = services.takeScratch()
         defer { write(&bytes) }
-        try session.writeInterim(status, fields, into: &bytes)
+        try session.writeInterim(status, headers, into: &bytes)
     }
 
     /// Sends a piece that the app has written.
@@ -1295,8 +1295,8 @@ extension Acceptance {
     fileprivate mutating func take(_ handshake: AcceptedHandshake, askedForIn head: RequestHead) -> Bool {
         if !handshake.compression { declineDeflate() }
         if let subprotocol = handshake.subprotocol, !choose(subprotocol: subprotocol, askedForIn: head) { return false }
-        for field in handshake.fields where responseHead.fields[field.name] == nil || field.name == .setCookie {
-            responseHead.fields.append(field)
+        for field in handshake.headers where responseHead.headers[field.name] == nil || field.name == .setCookie {
+            responseHead.headers.append(field)
         }
         return true
     }

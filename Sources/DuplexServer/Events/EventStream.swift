@@ -69,7 +69,7 @@ extension Request {
     ///
     /// WHATWG HTML section 9.2.4.
     public var lastEventID: String? {
-        fields[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
+        headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 
@@ -90,7 +90,7 @@ extension Response {
         guard request.accepted.weight(of: .eventStream) > 0 else {
             throw Problem(.notAcceptable, "This path answers with an event stream (text/event-stream).")
         }
-        return Response(type: "text/event-stream; charset=utf-8", fields: eventFields, body: body)
+        return Response(type: "text/event-stream; charset=utf-8", headers: eventFields, body: body)
     }
 
     private static let eventFields: HTTPFields = [

@@ -16,7 +16,7 @@ protocol ExchangeCarrier: AnyObject {
     /// The app has taken what there was of the body, or has enough for now.
     func setReadingBody(_ isReading: Bool)
     /// Sends an interim response; throws once the final one has begun.
-    func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPProtocolError)
+    func writeInterim(_ status: HTTPResponse.Status, _ headers: HTTPFields) throws(HTTPProtocolError)
     /// Sends a piece of the response's body.
     ///
     /// - Returns: whether it goes out: an empty one doesn't.
@@ -217,13 +217,13 @@ actor Exchange {
     // MARK: The response
 
     /// Sends an interim response.
-    func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws {
+    func sendInterim(_ status: HTTPResponse.Status, _ headers: HTTPFields) throws {
         if let failure { throw failure }
-        try carrier?.value.writeInterim(status, fields)
+        try carrier?.value.writeInterim(status, headers)
     }
 
-    func setTrailers(_ fields: HTTPFields) {
-        trailers = fields
+    func setTrailers(_ headers: HTTPFields) {
+        trailers = headers
     }
 
     /// Has the pieces that follow put into a coding.

@@ -69,7 +69,7 @@ public struct MultipartPart: AsyncSequence {
     /// The media type that the sender says it is of; plain text where it doesn't.
     public var mediaType: MediaType { head.mediaType }
     /// The fields of the part.
-    public var fields: HTTPFields { head.fields }
+    public var headers: HTTPFields { head.headers }
 
     /// Reads the pieces of a part.
     public struct AsyncIterator: AsyncIteratorProtocol {

@@ -33,18 +33,18 @@ public struct Problem: Error, Sendable, Hashable {
     /// What was wrong, in a sentence for people.
     public var detail: String
     /// Fields that go with it, such as `Allow` or `Retry-After`.
-    public var fields: HTTPFields
+    public var headers: HTTPFields
 
     /// Makes a problem, to be thrown or returned by a handler.
     ///
     /// - Parameters:
     ///   - status: the status, from 400 on.
     ///   - detail: what was wrong, in a sentence for people.
-    ///   - fields: fields that go with it. Default: none.
-    public init(_ status: HTTPResponse.Status, _ detail: String, fields: HTTPFields = HTTPFields()) {
+    ///   - headers: fields that go with it. Default: none.
+    public init(_ status: HTTPResponse.Status, _ detail: String, headers: HTTPFields = HTTPFields()) {
         self.status = status
         self.detail = detail
-        self.fields = fields
+        self.headers = headers
     }
 
     /// The response, in the form that the request asks for.
@@ -54,7 +54,7 @@ public struct Problem: Error, Sendable, Hashable {
     public func response(for request: Request?) -> Response {
         let preferred = request.flatMap { $0.accepted.preferred(of: [.plainText, .html, .problemJSON, .json]) }
         var response = preferred?.isJSON == true ? json : text
-        for field in fields { response.otherFields.append(field) }
+        for field in headers { response.otherFields.append(field) }
         // What it quotes of the request is no page, whatever a browser makes of it.
         response.otherFields[.xContentTypeOptions] = "nosniff"
         if request != nil { response.vary(by: .accept) }

@@ -36,7 +36,7 @@ public struct Request: Sendable {
     /// The query as it was sent, without the question mark; `nil` where there is none.
     public var query: String? { head.query }
     /// The fields.
-    public var fields: HTTPFields { head.fields }
+    public var headers: HTTPFields { head.headers }
     /// The address of the peer.
     public var remoteAddress: SocketAddress? { client.remoteAddress }
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
@@ -59,28 +59,28 @@ public struct Request: Sendable {
     }
 
     /// The cookies that came with it.
-    public var cookies: RequestCookies { RequestCookies(fields) }
+    public var cookies: RequestCookies { RequestCookies(headers) }
 
     /// The media type of the body; `nil` where none is named.
-    public var contentType: MediaType? { fields[.contentType].map(MediaType.init(rawValue:)) }
+    public var contentType: MediaType? { headers[.contentType].map(MediaType.init(rawValue:)) }
 
     /// Which media types the client wants.
-    public var accepted: MediaPreferences { MediaPreferences(fields) }
+    public var accepted: MediaPreferences { MediaPreferences(headers) }
 
     /// Which languages the client wants.
-    public var acceptedLanguages: LanguagePreferences { LanguagePreferences(fields) }
+    public var acceptedLanguages: LanguagePreferences { LanguagePreferences(headers) }
 
     /// Which codings of the content the client takes.
-    public var acceptedCodings: CodingPreferences { CodingPreferences(fields) }
+    public var acceptedCodings: CodingPreferences { CodingPreferences(headers) }
 
     /// What must be true of the content before the request is done (RFC 9110 section 13).
     ///
     /// GET and HEAD are answered by themselves where the response names a validator, `ETag` or `Last-Modified`; a handler
     /// that changes something asks here before it does.
-    public var preconditions: Preconditions { Preconditions(method, fields, now: .now) }
+    public var preconditions: Preconditions { Preconditions(method, headers, now: .now) }
 
     /// The parts of the content that the client asks for; `nil` where it asks for all.
-    public var ranges: ByteRanges? { ByteRanges(fields) }
+    public var ranges: ByteRanges? { ByteRanges(headers) }
 
     // MARK: The body as text
 
@@ -117,16 +117,16 @@ public struct Request: Sendable {
     ///
     /// - Parameters:
     ///   - links: the values of the field Link (RFC 8288 section 3).
-    ///   - fields: further fields; those that concern framing are left out. Default: none.
+    ///   - headers: further fields; those that concern framing are left out. Default: none.
     /// - Throws: `HTTPProtocolError` with `wrongOrder` on a route without ``RouteOption/earlyHints``, and once the response has
     ///   begun; `CancellationError` when the client has disconnected, or the request has been answered.
-    public func sendEarlyHints(_ links: String..., fields: HTTPFields = HTTPFields()) async throws {
+    public func sendEarlyHints(_ links: String..., headers: HTTPFields = HTTPFields()) async throws {
         guard let exchange = self[ExchangeLink.self] else {
             throw HTTPProtocolError(.wrongOrder, "early hints are sent on a route with the option earlyHints")
         }
-        var fields = fields
-        for link in links { fields.append(HTTPField(name: .link, value: link)) }
-        try await exchange.sendInterim(.earlyHints, fields)
+        var headers = headers
+        for link in links { headers.append(HTTPField(name: .link, value: link)) }
+        try await exchange.sendInterim(.earlyHints, headers)
     }
 }
 

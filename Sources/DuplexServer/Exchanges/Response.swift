@@ -28,12 +28,12 @@ public struct Response: Sendable {
     private(set) var prepared: PreparedFields?
 
     /// The fields.
-    public var fields: HTTPFields {
+    public var headers: HTTPFields {
         get {
             guard let mediaType else { return otherFields }
-            var fields = otherFields
-            fields[.contentType] = mediaType
-            return fields
+            var headers = otherFields
+            headers[.contentType] = mediaType
+            return headers
         }
         set {
             otherFields = newValue
@@ -49,15 +49,15 @@ extension Response {
     /// - Parameters:
     ///   - status: the status.
     ///   - type: the media type of the body, such as `.json` or `"image/png"`; left out when `nil`.
-    ///   - fields: further fields.
+    ///   - headers: further fields.
     ///   - body: the body, such as `[1, 2, 3]`, `"text"`, or one of ``ResponseBody``'s.
     public init(
         _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,
-        fields: HTTPFields = HTTPFields(),
+        headers: HTTPFields = HTTPFields(),
         body: ResponseBody = .none
     ) {
-        let others = type == nil || fields.isEmpty ? fields : fields.withoutContentType
+        let others = type == nil || headers.isEmpty ? headers : headers.withoutContentType
         self.init(status: status, body: body, trailers: HTTPFields(), mediaType: type?.rawValue, otherFields: others)
     }
 
@@ -68,7 +68,7 @@ extension Response {
             body: body,
             trailers: HTTPFields(),
             mediaType: type.rawValue,
-            otherFields: prepared.fields,
+            otherFields: prepared.headers,
             prepared: prepared
         )
     }
@@ -77,10 +77,10 @@ extension Response {
     public init(
         _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,
-        fields: HTTPFields = HTTPFields(),
+        headers: HTTPFields = HTTPFields(),
         body: [UInt8]
     ) {
-        self.init(status, type: type, fields: fields, body: .bytes(body))
+        self.init(status, type: type, headers: headers, body: .bytes(body))
     }
 
     /// Makes a response whose body is written while it is made; see ``ResponseBody/writer(length:_:)``.
@@ -88,15 +88,15 @@ extension Response {
     /// - Parameters:
     ///   - status: the status.
     ///   - type: the media type of the body.
-    ///   - fields: further fields.
+    ///   - headers: further fields.
     ///   - write: writes the body; it has ended when this returns.
     public init(
         _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,
-        fields: HTTPFields = HTTPFields(),
+        headers: HTTPFields = HTTPFields(),
         write: @escaping @Sendable (ResponseWriter) async throws -> Void
     ) {
-        self.init(status, type: type, fields: fields, body: .writer(write))
+        self.init(status, type: type, headers: headers, body: .writer(write))
     }
 
     /// A response of plain text.
@@ -125,7 +125,7 @@ extension Response {
     ///     remembers 301 and 308 for good. Default: 302.
     /// - Returns: the response.
     public static func redirect(to location: String, _ status: HTTPResponse.Status = .found) -> Response {
-        Response(status, fields: [.location: location])
+        Response(status, headers: [.location: location])
     }
 
     /// Adds a field Set-Cookie.
@@ -218,7 +218,7 @@ extension Response {
         return compression.verdict(
             status: status,
             type: type,
-            fields: otherFields,
+            headers: otherFields,
             length: body.count,
             accepting: request.acceptedCodings
         )
@@ -238,9 +238,9 @@ extension Response {
 
 extension HTTPFields {
     fileprivate var withoutContentType: HTTPFields {
-        var fields = self
-        fields[.contentType] = nil
-        return fields
+        var headers = self
+        headers[.contentType] = nil
+        return headers
     }
 }
 

@@ -167,8 +167,8 @@ public struct ResponseWriter: Sendable {
     }
 
     /// Sets fields to send after the body, if it goes in chunks (RFC 9110 section 6.5).
-    public func setTrailers(_ fields: HTTPFields) async {
-        await exchange.setTrailers(fields)
+    public func setTrailers(_ headers: HTTPFields) async {
+        await exchange.setTrailers(headers)
     }
 }
 

@@ -23,17 +23,17 @@ struct FileContent: Sendable {
     ///
     /// The route answers conditions that fail, as for every response that names a validator.
     func response(to request: Request) throws -> Response {
-        if let bytes = form.bytes { return Response(type: type, prepared: form.fields, body: .bytes(bytes)) }
+        if let bytes = form.bytes { return Response(type: type, prepared: form.headers, body: .bytes(bytes)) }
         guard request.head.hasRange, request.method == .get, let ranges = request.ranges, mayBeParted(request) else {
-            return Response(type: type, prepared: form.fields, body: .file(file, 0..<file.size))
+            return Response(type: type, prepared: form.headers, body: .file(file, 0..<file.size))
         }
         switch ranges.selection(of: file.size) {
-        case .whole: return Response(type: type, prepared: form.fields, body: .file(file, 0..<file.size))
+        case .whole: return Response(type: type, prepared: form.headers, body: .file(file, 0..<file.size))
         case .unsatisfiable:
             throw Problem(
                 .rangeNotSatisfiable,
                 "This has \(file.size) bytes, and none of those that are asked for.",
-                fields: [.contentRange: "bytes */\(file.size)"]
+                headers: [.contentRange: "bytes */\(file.size)"]
             )
         case .parts(let parts): return parts.count == 1 ? part(parts[0]) : several(parts)
         }
@@ -45,14 +45,14 @@ struct FileContent: Sendable {
         guard request.preconditions.verdict(validators) == .proceed else { return false }
         // The client's other parts may be of a content that was there a moment ago, under the same tag.
         if !file.status.isSettled(now: .now) { validators.tag = form.tag.flatMap { EntityTag($0.text, isWeak: true) } }
-        return Preconditions.allowsRange(request.fields, validators, now: .now)
+        return Preconditions.allowsRange(request.headers, validators, now: .now)
     }
 
     private func part(_ part: Range<UInt64>) -> Response {
         var response = Response(
             .partialContent,
             type: type,
-            fields: form.fields.fields,
+            headers: form.headers.headers,
             body: .file(file, part)
         )
         response.otherFields[.contentRange] = MultipartRanges.contentRange(part, of: file.size)
@@ -78,7 +78,7 @@ struct FileContent: Sendable {
         return Response(
             .partialContent,
             type: frame.contentType,
-            fields: form.fields.fields,
+            headers: form.headers.headers,
             body: body
         )
     }

@@ -84,10 +84,10 @@ package struct FileListing {
             let nonce = RandomText.hexadecimal()
             let title = PercentDecoding.decode(request.path) ?? request.path
             response = .html(page(entries, title, order, isDescending: isDescending, nonce))
-            response.fields[.contentSecurityPolicy] = "default-src 'none'; style-src 'nonce-\(nonce)'"
+            response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'nonce-\(nonce)'"
         }
-        response.fields[.cacheControl] = "no-cache"
-        response.fields[.xContentTypeOptions] = "nosniff"
+        response.headers[.cacheControl] = "no-cache"
+        response.headers[.xContentTypeOptions] = "nosniff"
         response.vary(by: .accept)
         return response
     }

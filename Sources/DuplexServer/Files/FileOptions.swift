@@ -110,7 +110,7 @@ public struct FileOptions: Sendable {
         _ size: UInt64,
         _ preferences: CodingPreferences
     ) -> ResponseCompression.Verdict {
-        compression.verdict(status: .ok, type: type, fields: [:], length: Int(clamping: size), accepting: preferences)
+        compression.verdict(status: .ok, type: type, headers: [:], length: Int(clamping: size), accepting: preferences)
     }
 
     /// The value of `Cache-Control` for a file of that name (RFC 9111 section 5.2.2, RFC 8246).

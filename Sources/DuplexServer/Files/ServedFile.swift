@@ -16,7 +16,7 @@ final class ServedFile {
         /// `nil` for the file itself.
         let coding: String?
         let tag: EntityTag?
-        let fields: PreparedFields
+        let headers: PreparedFields
         /// Whether it is what this server compresses.
         let isCompressed: Bool
         /// Whether a further change of the file shows in its status.
@@ -71,22 +71,22 @@ final class ServedFile {
         var tag = file.status.tag
         // Other bytes than those of the file.
         if isCompressed { tag = tag.flatMap { EntityTag("\($0.text)-gzip") } }
-        var fields: HTTPFields = [
+        var headers: HTTPFields = [
             .lastModified: HTTPDate.string(UnixTime(seconds: file.modified.seconds)),
             .cacheControl: options.cacheControl(of: name), .xContentTypeOptions: "nosniff",
         ]
-        if !isCompressed { fields[.acceptRanges] = "bytes" }
-        fields[.eTag] = tag?.description
-        if varies { fields[.vary] = HTTPField.Name.acceptEncoding.rawName }
-        if let coding { fields[.contentEncoding] = coding }
+        if !isCompressed { headers[.acceptRanges] = "bytes" }
+        headers[.eTag] = tag?.description
+        if varies { headers[.vary] = HTTPField.Name.acceptEncoding.rawName }
+        if let coding { headers[.contentEncoding] = coding }
         if options.sendsAsAttachments {
-            fields[.contentDisposition] = ContentDisposition.attachment(filename: name).description
+            headers[.contentDisposition] = ContentDisposition.attachment(filename: name).description
         }
         return Form(
             file: file,
             coding: coding,
             tag: tag,
-            fields: PreparedFields(fields),
+            headers: PreparedFields(headers),
             isCompressed: isCompressed,
             isSettled: file.status.isSettled(now: .now)
         )

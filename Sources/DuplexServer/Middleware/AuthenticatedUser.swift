@@ -38,7 +38,7 @@ enum Challenges {
     /// 401 with challenges, each in a field of its own: not every client takes them apart.
     static func unauthorized(_ challenges: [String]) -> Problem {
         var problem = Problem(.unauthorized, "Who you are has to be shown.")
-        for challenge in challenges { problem.fields.append(HTTPField(name: .wwwAuthenticate, value: challenge)) }
+        for challenge in challenges { problem.headers.append(HTTPField(name: .wwwAuthenticate, value: challenge)) }
         return problem
     }
 }

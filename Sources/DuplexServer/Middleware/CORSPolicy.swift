@@ -40,7 +40,7 @@ public struct CORSPolicy: Sendable {
 
     /// `Authorization`, `Content-Type`, those of ranges and conditions, and those that clients of WebDAV and of resumable
     /// uploads send.
-    public static let usualFields: [HTTPField.Name] =
+    public static let usualHeaders: [HTTPField.Name] =
         [
             .authorization, .contentType, .contentEncoding, .cacheControl, .range, .ifRange, .ifMatch, .ifNoneMatch,
             .ifModifiedSince, .ifUnmodifiedSince, .depth, .destination, .davIf, .lockToken, .overwrite, .timeout,
@@ -57,7 +57,7 @@ public struct CORSPolicy: Sendable {
 
     let origins: Origins
     let methods: [HTTPRequest.Method]
-    let fields: [HTTPField.Name]
+    let headers: [HTTPField.Name]
     /// The value of the field that names them; nil for none.
     let exposed: String?
     let allowsCredentials: Bool
@@ -69,7 +69,7 @@ public struct CORSPolicy: Sendable {
     ///   - origins: whose pages may.
     ///   - methods: which methods they may use beside GET, HEAD and POST. Default: ``usualMethods``, so that shared
     ///     folders work.
-    ///   - fields: which fields they may set beside those that every page may. Default: ``usualFields``.
+    ///   - headers: which fields they may set beside those that every page may. Default: ``usualFields``.
     ///   - exposed: which fields of answers they may read beside those that every page may. Default: ``usualExposed``.
     ///   - allowsCredentials: whether cookies and logins go with their requests. Default: false. Never with
     ///     ``Origins/any``: any page could act as whoever looks at it.
@@ -77,14 +77,14 @@ public struct CORSPolicy: Sendable {
     public init(
         _ origins: Origins,
         methods: [HTTPRequest.Method] = CORSPolicy.usualMethods,
-        fields: [HTTPField.Name] = CORSPolicy.usualFields,
+        headers: [HTTPField.Name] = CORSPolicy.usualHeaders,
         exposed: [HTTPField.Name] = CORSPolicy.usualExposed,
         allowsCredentials: Bool = false,
         maximumAge: Duration = .seconds(600)
     ) {
         self.origins = origins
         self.methods = methods
-        self.fields = fields
+        self.headers = headers
         self.exposed = exposed.isEmpty ? nil : exposed.map(\.rawName).joined(separator: ", ")
         self.allowsCredentials = allowsCredentials && !origins.isAny
         self.maximumAge = maximumAge
@@ -101,7 +101,7 @@ public struct CORSPolicy: Sendable {
         allow(origin, in: &response)
         response.otherFields[.accessControlAllowMethods] =
             (["GET", "HEAD", "POST"] + methods.map(\.rawValue)).joined(separator: ", ")
-        response.otherFields[.accessControlAllowHeaders] = fields.map(\.rawName).joined(separator: ", ")
+        response.otherFields[.accessControlAllowHeaders] = headers.map(\.rawName).joined(separator: ", ")
         response.otherFields[.accessControlMaxAge] = "\(maximumAge.components.seconds)"
         return response
     }

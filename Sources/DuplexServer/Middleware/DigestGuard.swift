@@ -67,7 +67,7 @@ private final class DigestGuard: Sendable {
     ///
     /// - Throws: ``Problem`` with 401 if it claims nothing that can be read.
     func claim(of request: Request) throws -> Claim {
-        let values = request.fields[values: .authorization]
+        let values = request.headers[values: .authorization]
         if values.count == 1 {
             if let answer = DigestCredentials(values[0]) { return .digest(answer) }
             if offersBasic, let password = PasswordCredentials(basic: values[0]) { return .password(password) }

@@ -53,7 +53,7 @@ final class FailureThrottle: Sendable {
                 return FailureAttempt { [self] hasFailed in leave(network, hasFailed: hasFailed, at: client.now) }
             case .refuse(let wait):
                 let sentence = "There were too many attempts with wrong credentials."
-                throw Problem(.tooManyRequests, sentence, fields: [.retryAfter: RetryAfter.value(wait)])
+                throw Problem(.tooManyRequests, sentence, headers: [.retryAfter: RetryAfter.value(wait)])
             case .wait(let number, let turn):
                 defer { forget(number, network) }
                 try await turn.ends(within: client.now.duration(to: end)) { try await client.sleep(for: $0) }
@@ -228,7 +228,7 @@ extension RouteOption {
             settings.durations.append(DurationSetting("window", window))
             settings.addBeforeAuthentication(
                 .beforeWaiting { request in
-                    guard request.fields[.authorization] != nil else { return nil }
+                    guard request.headers[.authorization] != nil else { return nil }
                     let attempt = try await throttle.enter(request)
                     request[FailureAttempts.self] = (request[FailureAttempts.self] ?? []) + [attempt]
                     return nil

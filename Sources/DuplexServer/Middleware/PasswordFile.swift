@@ -64,7 +64,7 @@ public final class PasswordFile: Sendable {
     public func contains(_ credentials: PasswordCredentials) async throws -> Bool {
         if try await isVerified(credentials) { return true }
         guard Self.threads.waitingCount < Self.queueBound else {
-            throw Problem(.serviceUnavailable, "Too many passwords wait to be checked.", fields: [.retryAfter: "1"])
+            throw Problem(.serviceUnavailable, "Too many passwords wait to be checked.", headers: [.retryAfter: "1"])
         }
         return try await Self.threads.run { [path, verified] in
             let entries = try Self.read(path)

@@ -103,7 +103,7 @@ extension RouteOption {
     }
 
     private static func credentials(of request: Request, _ realm: String) throws -> PasswordCredentials {
-        let values = request.fields[values: .authorization]
+        let values = request.headers[values: .authorization]
         guard values.count == 1, let credentials = PasswordCredentials(basic: values[0]) else {
             throw unauthorized(realm)
         }
@@ -111,7 +111,7 @@ extension RouteOption {
     }
 
     private static func token(of request: Request) -> String? {
-        let values = request.fields[values: .authorization]
+        let values = request.headers[values: .authorization]
         guard values.count == 1 else { return nil }
         let words = values[0].split(separator: " ")
         return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil

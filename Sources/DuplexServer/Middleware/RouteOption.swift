@@ -19,9 +19,9 @@ public struct RouteOption: Sendable {
     }
 
     /// Has `OPTIONS *` and `OPTIONS /` answered with fields that announce the route, unless the app answers them.
-    package static func announcing(_ fields: HTTPFields) -> RouteOption {
+    package static func announcing(_ headers: HTTPFields) -> RouteOption {
         RouteOption { settings in
-            for field in fields { settings.announced[field.name] = field.value }
+            for field in headers { settings.announced[field.name] = field.value }
         }
     }
 
@@ -122,7 +122,7 @@ public struct RouteOption: Sendable {
     ///
     /// ```swift
     /// server.use(.before { request in
-    ///     request.fields[.userAgent] == nil ? .text("Who are you?", status: .badRequest) : nil
+    ///     request.headers[.userAgent] == nil ? .text("Who are you?", status: .badRequest) : nil
     /// })
     /// ```
     ///

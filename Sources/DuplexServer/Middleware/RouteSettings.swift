@@ -71,7 +71,7 @@ struct RouteSettings: Sendable {
         guard let problems else { return problem.response(for: request) }
         var response = problems(request, problem)
         // It may be made of the server's own, which has them.
-        let missing = problem.fields.filter { response.otherFields[$0.name] == nil }
+        let missing = problem.headers.filter { response.otherFields[$0.name] == nil }
         for field in missing { response.otherFields.append(field) }
         return response
     }
@@ -104,7 +104,7 @@ public struct CompressionQuirks: Sendable {
 
     /// Safari 15.0 to 15.3, whose connections fail once compressed messages come.
     public static let known = CompressionQuirks { request in
-        request.fields[.userAgent].map(isBrokenSafari) ?? false
+        request.headers[.userAgent].map(isBrokenSafari) ?? false
     }
 
     /// Whether the offer in that request is declined.

@@ -38,20 +38,20 @@ public struct SecurityHeaders: Sendable {
 /// The fields as they go into responses, worked out once.
 struct SecurityFields: Sendable {
     /// The same for every response.
-    private let fields: [(name: HTTPField.Name, value: String)]
+    private let headers: [(name: HTTPField.Name, value: String)]
     /// Sent over TLS alone.
     private let transportSecurity: String?
     /// The policy around the places where the nonce goes; empty for none.
     private let policy: [String]
 
-    init(_ headers: SecurityHeaders) {
-        var fields: [(HTTPField.Name, String)] = [(.xContentTypeOptions, "nosniff")]
-        if let policy = headers.referrerPolicy { fields.append((.referrerPolicy, policy)) }
-        if headers.deniesFrames { fields.append((.xFrameOptions, "DENY")) }
-        self.fields = fields
-        transportSecurity = headers.transportSecurity.map { "max-age=\($0.components.seconds)" }
+    init(_ wanted: SecurityHeaders) {
+        var headers: [(HTTPField.Name, String)] = [(.xContentTypeOptions, "nosniff")]
+        if let policy = wanted.referrerPolicy { headers.append((.referrerPolicy, policy)) }
+        if wanted.deniesFrames { headers.append((.xFrameOptions, "DENY")) }
+        self.headers = headers
+        transportSecurity = wanted.transportSecurity.map { "max-age=\($0.components.seconds)" }
         policy =
-            headers.contentPolicy?.split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init) ?? []
+            wanted.contentPolicy?.split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init) ?? []
     }
 
     /// Whether each request needs a nonce of its own.
@@ -59,7 +59,7 @@ struct SecurityFields: Sendable {
 
     /// Adds the fields that the response doesn't have.
     func mark(_ response: inout Response, to request: Request) {
-        for field in fields { add(field.name, field.value, &response) }
+        for field in headers { add(field.name, field.value, &response) }
         if let transportSecurity, request.tls != nil { add(.strictTransportSecurity, transportSecurity, &response) }
         guard let first = policy.first else { return }
         let value = hasNonce ? policy.joined(separator: request[ContentNonce.self] ?? "") : first

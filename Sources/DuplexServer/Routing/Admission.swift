@@ -18,18 +18,18 @@ public struct Admission<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - value: what the handler gets.
-    ///   - fields: sent with the 101, such as cookies; those that make the handshake can't be replaced.
+    ///   - headers: sent with the 101, such as cookies; those that make the handshake can't be replaced.
     ///   - subprotocol: one of those that the client asks for. Default: the first of the route's that it asks for.
     ///   - compression: whether messages are compressed, where the route has that and the client offers it; false declines
     ///     the offer of this client, also where it would be required.
     /// - Returns: the decision.
     public static func accepted(
         _ value: Value,
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         subprotocol: String? = nil,
         compression: Bool = true
     ) -> Admission {
-        let handshake = AcceptedHandshake(fields: fields, subprotocol: subprotocol, compression: compression)
+        let handshake = AcceptedHandshake(headers: headers, subprotocol: subprotocol, compression: compression)
         return Admission(outcome: .accepted(value, handshake))
     }
 
@@ -56,17 +56,17 @@ extension Admission where Value == Void {
     /// Opens the WebSocket, with further fields, a subprotocol or compression; see
     /// ``accepted(_:fields:subprotocol:compression:)``.
     public static func accepted(
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         subprotocol: String? = nil,
         compression: Bool = true
     ) -> Admission {
-        accepted((), fields: fields, subprotocol: subprotocol, compression: compression)
+        accepted((), headers: headers, subprotocol: subprotocol, compression: compression)
     }
 }
 
 /// The fields of the 101 besides those of the handshake itself.
 struct AcceptedHandshake: Sendable {
-    var fields: HTTPFields = [:]
+    var headers: HTTPFields = [:]
     var subprotocol: String?
     var compression = true
 }
@@ -98,7 +98,7 @@ struct AdmissionSteps: Sendable {
                 return .refused(response)
             }
             finishing?.run(request, &response)
-            for field in response.otherFields { handshake.fields.append(field) }
+            for field in response.otherFields { handshake.headers.append(field) }
             return .accepted(route, handshake)
         }
     }

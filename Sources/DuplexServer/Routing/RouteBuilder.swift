@@ -266,7 +266,7 @@ extension RouteBuilder {
     ///
     /// ```swift
     /// server.webSocket("/rooms/:id", admit: { request -> Admission<User> in
-    ///     guard let user = try await accounts.user(request.fields[.cookie]) else {
+    ///     guard let user = try await accounts.user(request.headers[.cookie]) else {
     ///         return .refused(.unauthorized, "Please log in.")
     ///     }
     ///     return .accepted(user)

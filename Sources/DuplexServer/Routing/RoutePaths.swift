@@ -23,7 +23,7 @@ struct Resource: Sendable {
     /// Whose settings hold for a request that none of the methods answers: that of the method that a browser asks about
     /// before it uses it, or else the first.
     func endpoint(askedForBy head: RequestHead) -> Endpoint? {
-        let asked = head.fields[.accessControlRequestMethod].flatMap(HTTPRequest.Method.init(rawValue:))
+        let asked = head.headers[.accessControlRequestMethod].flatMap(HTTPRequest.Method.init(rawValue:))
         return asked.flatMap { endpoint(for: $0 == .head ? .get : $0) } ?? endpoints.first
     }
 

@@ -192,7 +192,7 @@ final class RouteTable: Sendable {
         let refusing = resource.endpoint(askedForBy: head)?.refusing ?? refusing
         if head.method == .options { return .own(options(resource.allowed, of: head), refusing) }
         let sentence = "This path answers \(resource.allowed), not \(head.method.rawValue)."
-        return .own(.problem(Problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed])), refusing)
+        return .own(.problem(Problem(.methodNotAllowed, sentence, headers: [.allow: resource.allowed])), refusing)
     }
 
     /// What answers OPTIONS where the app doesn't (RFC 9110 section 9.3.7).
@@ -200,11 +200,11 @@ final class RouteTable: Sendable {
     /// The root stands for the server as a whole, too: clients of WebDAV ask there (RFC 4918 section 10.1).
     private func options(_ allowed: String, of head: RequestHead) -> OwnAnswer {
         guard !announced.isEmpty, head.path == "/" || head.path == "*" else {
-            return .response(Response(.noContent, fields: [.allow: allowed]))
+            return .response(Response(.noContent, headers: [.allow: allowed]))
         }
-        var fields = announced
-        fields[.allow] = allowed
-        return .response(Response(fields: fields))
+        var headers = announced
+        headers[.allow] = allowed
+        return .response(Response(headers: headers))
     }
 
     /// The methods in the response to `OPTIONS *`, which is about the server as a whole.
@@ -219,7 +219,7 @@ final class RouteTable: Sendable {
         Problem(
             .upgradeRequired,
             "This path is a WebSocket: connect to it with a WebSocket client.",
-            fields: [.upgrade: "websocket"]
+            headers: [.upgrade: "websocket"]
         )
     }
 }

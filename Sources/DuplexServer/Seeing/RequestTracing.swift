@@ -19,7 +19,7 @@ struct RequestTracing: RequestObserver {
 
     func began(_ request: Request, route: String?) {
         var context = InstrumentationContext.topLevel
-        tracer.extract(request.fields, into: &context, using: FieldExtractor())
+        tracer.extract(request.headers, into: &context, using: FieldExtractor())
         let (method, version) = (request.method.knownName, request.head.version)
         let name = route.map { "\(method ?? "HTTP") \($0)" } ?? method ?? "HTTP"
         let span = tracer.startSpan(name, context: context, ofKind: .server)

@@ -54,7 +54,7 @@ extension SharedFolder {
     /// - Throws: `Problem` with 416.
     static func response(of file: OpenedFile, at path: FolderPath, to request: Request) throws -> Response {
         var response = try Response.file(file, at: path.text, named: path.name, to: request)
-        response.fields[.contentSecurityPolicy] = "sandbox"
+        response.headers[.contentSecurityPolicy] = "sandbox"
         return response
     }
 
@@ -118,7 +118,7 @@ extension SharedFolder: FileRules {
         }
         var response = try await make()
         // What others have put there is no page of this server.
-        response.fields[.contentSecurityPolicy] = "sandbox"
+        response.headers[.contentSecurityPolicy] = "sandbox"
         await tell(operation)
         return response
     }

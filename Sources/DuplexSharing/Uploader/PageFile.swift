@@ -31,9 +31,9 @@ package struct PageFile: Sendable, Equatable {
     ///
     /// Browsers keep it, and ask each time whether there is another version.
     package var response: Response {
-        var fields: HTTPFields = [.cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
-        fields[.eTag] = entityTag?.description
-        return Response(type: contentType, fields: fields, body: bytes)
+        var headers: HTTPFields = [.cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
+        headers[.eTag] = entityTag?.description
+        return Response(type: contentType, headers: headers, body: bytes)
     }
 
     /// The file with a value in each of its places, which are written `{{name}}`.

@@ -17,9 +17,9 @@ package struct PageSite: Sendable {
     package init(_ files: [PageFile], values: [String: String] = [:], policy: String) {
         let index = files.first { $0.name == "index.html" }
         var page = index?.filled(with: values).response ?? Response(.notFound)
-        page.fields[.contentSecurityPolicy] = policy
-        page.fields[.referrerPolicy] = "no-referrer"
-        page.fields[.xFrameOptions] = "DENY"
+        page.headers[.contentSecurityPolicy] = policy
+        page.headers[.referrerPolicy] = "no-referrer"
+        page.headers[.xFrameOptions] = "DENY"
         self.page = page
         let others = files.filter { $0 != index }.map { ($0.name, $0.response) }
         self.files = Dictionary(others) { first, _ in first }

@@ -47,8 +47,8 @@ extension RouteBuilder {
         addChanging(uploader, base, all)
         // A new upload is below the path that it was made at, whatever a proxy calls that.
         let shortening = RouteOption.after { request, response in
-            guard let name = response.fields[.location]?.split(separator: "/").last else { return }
-            response.fields[.location] = request.path.hasSuffix("/") ? String(name) : "uploads/\(name)"
+            guard let name = response.headers[.location]?.split(separator: "/").last else { return }
+            response.headers[.location] = request.path.hasSuffix("/") ? String(name) : "uploads/\(name)"
         }
         resumableUploads("\(base)/uploads", shortening, all, to: folder, taking: showing.uploads)
     }

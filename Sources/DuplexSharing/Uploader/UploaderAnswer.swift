@@ -22,15 +22,15 @@ enum UploaderAnswer {
     }
 
     private static func response(_ text: String) -> Response {
-        Response(type: .json, fields: fields, body: .text(text + "\n"))
+        Response(type: .json, headers: headers, body: .text(text + "\n"))
     }
 
-    private static let fields: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
+    private static let headers: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
 
     /// Problems are sent as JSON (RFC 9457), whatever the client prefers.
     static let problems = RouteOption.problems { _, problem in
         var response = problem.json
-        for field in fields { response.fields[field.name] = field.value }
+        for field in headers { response.headers[field.name] = field.value }
         return response
     }
 

@@ -141,9 +141,9 @@ final class UploaderHandler: Sendable {
             let (path, file) = try await open(request)
             var response = try response(of: file, at: path, to: request)
             let type = MediaType.ofFile(named: path.name)
-            response.fields[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy(ofView: type)
-            response.fields[.xFrameOptions] = "SAMEORIGIN"
-            response.fields[.contentDisposition] = ContentDisposition.inline(filename: path.name).description
+            response.headers[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy(ofView: type)
+            response.headers[.xFrameOptions] = "SAMEORIGIN"
+            response.headers[.contentDisposition] = ContentDisposition.inline(filename: path.name).description
             return response
         }
     }
@@ -151,8 +151,8 @@ final class UploaderHandler: Sendable {
     /// A file that pages of other sites can't have in themselves, and that nobody between keeps.
     private func response(of file: OpenedFile, at path: FolderPath, to request: Request) throws -> Response {
         var response = try SharedFolder.response(of: file, at: path, to: request)
-        response.fields[.cacheControl] = "private, no-cache"
-        response.fields[.crossOriginResourcePolicy] = "same-origin"
+        response.headers[.cacheControl] = "private, no-cache"
+        response.headers[.crossOriginResourcePolicy] = "same-origin"
         return response
     }
 
@@ -188,11 +188,11 @@ final class UploaderHandler: Sendable {
         }
         if paths.isEmpty { throw Problem(.badRequest, "“path” says, once for each, what the zip is made of.") }
         let body = try await folder.zip(of: paths, method: options.zips, by: FolderVisitor(request))
-        var response = Response(type: "application/zip", fields: [.cacheControl: "no-store"], body: body)
+        var response = Response(type: "application/zip", headers: [.cacheControl: "no-store"], body: body)
         // The page has it come into a frame.
-        response.fields[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy(ofView: "application/zip")
-        response.fields[.xFrameOptions] = "SAMEORIGIN"
-        response.fields[.crossOriginResourcePolicy] = "same-origin"
+        response.headers[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy(ofView: "application/zip")
+        response.headers[.xFrameOptions] = "SAMEORIGIN"
+        response.headers[.crossOriginResourcePolicy] = "same-origin"
         response.attach(as: Self.zipName(of: paths))
         return response
     }

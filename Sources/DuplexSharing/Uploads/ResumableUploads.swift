@@ -43,7 +43,7 @@ final class ResumableUploads: Sendable {
         try await answer(request) { method in
             switch method {
             case .post: try await self.create(request)
-            default: throw Problem(.methodNotAllowed, "Uploads are made by POST.", fields: [.allow: "OPTIONS, POST"])
+            default: throw Problem(.methodNotAllowed, "Uploads are made by POST.", headers: [.allow: "OPTIONS, POST"])
             }
         }
     }
@@ -55,7 +55,7 @@ final class ResumableUploads: Sendable {
                 throw Problem(
                     .methodNotAllowed,
                     "Uploads are looked at, continued and ended.",
-                    fields: [.allow: "OPTIONS, HEAD, PATCH, DELETE"]
+                    headers: [.allow: "OPTIONS, HEAD, PATCH, DELETE"]
                 )
             }
             let sleep: @Sendable (Duration) async throws -> Void = { try await request.client.sleep(for: $0) }
@@ -74,20 +74,20 @@ final class ResumableUploads: Sendable {
         _ request: Request,
         _ body: (HTTPRequest.Method) async throws -> Response
     ) async throws -> Response {
-        let method = UploadProtocol.method(request.method, request.fields)
+        let method = UploadProtocol.method(request.method, request.headers)
         if method == .options {
             let maximum = maximum < UInt64(Int.max) ? maximum : nil
-            return Response(.noContent, fields: UploadProtocol.description(maximum: maximum))
+            return Response(.noContent, headers: UploadProtocol.description(maximum: maximum))
         }
         do {
-            try UploadProtocol.checkVersion(request.fields)
+            try UploadProtocol.checkVersion(request.headers)
             var response = try await body(method)
-            response.fields[UploadProtocol.resumable] = UploadProtocol.version
+            response.headers[UploadProtocol.resumable] = UploadProtocol.version
             return response
         } catch let refusal as UploadRefusal {
             var problem = Problem(refusal.status, refusal.message)
             if refusal.status == .preconditionFailed {
-                problem.fields[UploadProtocol.versions] = UploadProtocol.version
+                problem.headers[UploadProtocol.versions] = UploadProtocol.version
             }
             throw Self.marked(problem)
         } catch let error as FolderError {
@@ -100,7 +100,7 @@ final class ResumableUploads: Sendable {
     /// All answers say which version this is.
     private static func marked(_ problem: Problem) -> Problem {
         var problem = problem
-        problem.fields[UploadProtocol.resumable] = UploadProtocol.version
+        problem.headers[UploadProtocol.resumable] = UploadProtocol.version
         return problem
     }
 
@@ -136,15 +136,15 @@ final class ResumableUploads: Sendable {
     private func look(_ request: Request, _ id: String, _ found: UploadStore.Found) async throws -> Response {
         // Whole, and without its name: what kept it from getting it may be over.
         let path = try await settle(id, found.record, found, FolderVisitor(request))
-        var fields = found.state.fields(found.record.metadata)
-        fields[UploadProtocol.expires] = HTTPDate.string(found.record.expires)
-        fields[UploadProtocol.path] = path
-        return Response(fields: fields)
+        var headers = found.state.headers(found.record.metadata)
+        headers[UploadProtocol.expires] = HTTPDate.string(found.record.expires)
+        headers[UploadProtocol.path] = path
+        return Response(headers: headers)
     }
 
     private func resume(_ request: Request, _ id: String, _ found: UploadStore.Found) async throws -> Response {
         let appending = try UploadAppending(
-            request.fields,
+            request.headers,
             bodyLength: request.body.length,
             to: found.state,
             maximum: maximum
@@ -152,10 +152,10 @@ final class ResumableUploads: Sendable {
         var found = found
         if found.isHere { found = try await append(request, id, found, appending) }
         let path = try await settle(id, found.record, found, FolderVisitor(request))
-        var fields: HTTPFields = [UploadProtocol.offset: String(found.offset)]
-        fields[UploadProtocol.expires] = HTTPDate.string(found.record.expires)
-        fields[UploadProtocol.path] = path
-        return Response(.noContent, fields: fields)
+        var headers: HTTPFields = [UploadProtocol.offset: String(found.offset)]
+        headers[UploadProtocol.expires] = HTTPDate.string(found.record.expires)
+        headers[UploadProtocol.path] = path
+        return Response(.noContent, headers: headers)
     }
 
     private func end(_ id: String) async throws -> Response {
@@ -192,7 +192,7 @@ final class ResumableUploads: Sendable {
 
     /// Begins an upload, or makes one of others.
     func create(_ request: Request) async throws -> Response {
-        let creation = try UploadCreation(request.fields, bodyLength: request.body.length, maximum: maximum)
+        let creation = try UploadCreation(request.headers, bodyLength: request.body.length, maximum: maximum)
         let visitor = FolderVisitor(request)
         try await admit(creation, visitor)
         if case .final(let urls) = creation.concatenation {
@@ -201,7 +201,7 @@ final class ResumableUploads: Sendable {
         let appending =
             try creation.hasContent
             ? UploadAppending(
-                request.fields,
+                request.headers,
                 bodyLength: request.body.length,
                 at: 0,
                 length: creation.length,
@@ -277,11 +277,11 @@ final class ResumableUploads: Sendable {
         }
         var base = request.path
         while base.hasSuffix("/") { base.removeLast() }
-        var fields: HTTPFields = [.location: "\(base)/\(id)"]
-        fields[UploadProtocol.expires] = HTTPDate.string(found.record.expires)
-        if saysOffset { fields[UploadProtocol.offset] = String(found.offset) }
-        fields[UploadProtocol.path] = path
-        return Response(.created, fields: fields)
+        var headers: HTTPFields = [.location: "\(base)/\(id)"]
+        headers[UploadProtocol.expires] = HTTPDate.string(found.record.expires)
+        if saysOffset { headers[UploadProtocol.offset] = String(found.offset) }
+        headers[UploadProtocol.path] = path
+        return Response(.created, headers: headers)
     }
 
     // MARK: Concatenation

@@ -18,7 +18,7 @@ extension WebDAVHandler {
         }
         guard let document = try await request.document() else { return try await refresh(request) }
         let wish = try LockRequest(document)
-        let depth = try WebDAVDepth(request.fields, absent: .infinity)
+        let depth = try WebDAVDepth(request.headers, absent: .infinity)
         if depth == .one { throw Problem(.badRequest, "Depth is 0 or infinity for LOCK.") }
         if let owner = wish.owner, owner.written.utf8.count > Self.ownerBound {
             throw Problem(.contentTooLarge, "The owner has more than \(Self.ownerBound) bytes.")
@@ -52,13 +52,13 @@ extension WebDAVHandler {
         }
         var response = discovery(of: lock, request)
         response.status = entry == nil ? .created : .ok
-        response.fields[.lockToken] = "<\(lock.token)>"
+        response.headers[.lockToken] = "<\(lock.token)>"
         return response
     }
 
     private func expiry(_ request: WebDAVRequest) -> UnixTime {
         let bound = options.lockTime.components.seconds
-        return now().advanced(by: .seconds(WebDAVTimeout(request.fields).granted(upTo: bound)))
+        return now().advanced(by: .seconds(WebDAVTimeout(request.headers).granted(upTo: bound)))
     }
 
     private static func randomBytes() -> [UInt8] {
@@ -137,7 +137,7 @@ extension WebDAVHandler {
     }
 
     func unlock(_ request: WebDAVRequest) async throws -> Response {
-        let (token, path) = (try LockToken.read(request.fields), ResourcePath(request.path.text))
+        let (token, path) = (try LockToken.read(request.headers), ResourcePath(request.path.text))
         let held = locks.look { table, now in table.locks(on: path, now: now).first { $0.token == token } }
         guard let held else {
             throw WebDAVRefusal.condition(.conflict, .dav("lock-token-matches-request-uri"))

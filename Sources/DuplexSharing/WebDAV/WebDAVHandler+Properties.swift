@@ -32,7 +32,7 @@ extension WebDAVHandler {
     /// Without the field Depth it is one of depth 1: clients that leave it out mean no more, and everything below is
     /// too much for one response.
     func findProperties(_ request: WebDAVRequest) async throws -> Response {
-        let depth = try WebDAVDepth(request.fields, absent: .one)
+        let depth = try WebDAVDepth(request.headers, absent: .one)
         if depth == .infinity { throw WebDAVRefusal.condition(.forbidden, .dav("propfind-finite-depth")) }
         let query = try PropertyQuery(try await request.document())
         guard let entry = try await folder.entry(at: request.path) else { throw unseen(false) }

@@ -56,10 +56,10 @@ final class WebDAVHandler: Sendable {
 
     /// Names the other methods with 405 (RFC 9110 section 15.5.6).
     private static func allowing(_ method: HTTPRequest.Method, _ problem: Problem) -> Problem {
-        guard problem.status == .methodNotAllowed, problem.fields[.allow] == nil else { return problem }
+        guard problem.status == .methodNotAllowed, problem.headers[.allow] == nil else { return problem }
         var problem = problem
         let others = allowed.split(separator: ", ").filter { $0 != method.rawValue }
-        problem.fields[.allow] = others.joined(separator: ", ")
+        problem.headers[.allow] = others.joined(separator: ", ")
         return problem
     }
 
@@ -67,9 +67,9 @@ final class WebDAVHandler: Sendable {
     static let announcement: HTTPFields = [.dav: "1, 2, 3", .msAuthorVia: "DAV"]
 
     private static var capabilities: Response {
-        var response = Response(fields: announcement)
-        response.fields[.allow] = allowed
-        response.fields[.acceptRanges] = "bytes"
+        var response = Response(headers: announcement)
+        response.headers[.allow] = allowed
+        response.headers[.acceptRanges] = "bytes"
         return response
     }
 
@@ -143,7 +143,7 @@ final class WebDAVHandler: Sendable {
     /// The fields of proxies are taken from everybody: they only decide whether a URL is one of this server, and its path
     /// alone would be one in any case.
     private func aliases(of request: WebDAVRequest) -> [String] {
-        options.publicHosts + ForwardedHosts.read(request.fields)
+        options.publicHosts + ForwardedHosts.read(request.headers)
     }
 
     private func state(of path: FolderPath) async throws -> WebDAVCondition.State {
@@ -156,10 +156,10 @@ final class WebDAVHandler: Sendable {
     ///
     /// `If-Match` holds for weak tags, too: proxies that compress make tags weak on the way to the client.
     func checkPreconditions(_ request: WebDAVRequest, _ entry: FolderEntry?) throws {
-        var fields = request.fields
-        fields[values: .ifMatch] = fields[values: .ifMatch].map { $0.replacing("W/\"", with: "\"") }
+        var headers = request.headers
+        headers[values: .ifMatch] = headers[values: .ifMatch].map { $0.replacing("W/\"", with: "\"") }
         let validators = Preconditions.Validators(tag: entry?.tag, modified: entry?.modified, exists: entry != nil)
-        if Preconditions(request.request.method, fields, now: now()).verdict(validators) == .proceed { return }
+        if Preconditions(request.request.method, headers, now: now()).verdict(validators) == .proceed { return }
         throw Problem(.preconditionFailed, "What is here isn't what the request is about.")
     }
 
@@ -231,10 +231,10 @@ final class WebDAVHandler: Sendable {
     // MARK: Writing
 
     func put(_ request: WebDAVRequest) async throws -> Response {
-        if request.fields.contains(.contentRange) {
+        if request.headers.contains(.contentRange) {
             throw Problem(.badRequest, "A part of a file can't be put here.")
         }
-        if request.fields.contains(.contentEncoding) {
+        if request.headers.contains(.contentEncoding) {
             throw Problem(.unsupportedMediaType, "A file is put as it is, without a content coding.")
         }
         if request.endsWithSlash { throw Problem(.methodNotAllowed, "A folder isn't written by PUT.") }
@@ -261,7 +261,7 @@ final class WebDAVHandler: Sendable {
             let change = try await upload.finish()
             var response = Response(change.replaced ? .noContent : .created)
             // It has been written, even if it can't be looked at now.
-            if let tag = try? await folder.entry(at: request.path)?.tag { response.fields[.eTag] = tag.description }
+            if let tag = try? await folder.entry(at: request.path)?.tag { response.headers[.eTag] = tag.description }
             return response
         }
     }
@@ -281,7 +281,7 @@ final class WebDAVHandler: Sendable {
     /// How long the body is, if it is known: the Finder sends it beside a body in chunks.
     private static func expectedSize(_ request: WebDAVRequest) throws -> UInt64? {
         if let length = request.request.body.length { return UInt64(length) }
-        guard let value = request.fields[.xExpectedEntityLength] else { return nil }
+        guard let value = request.headers[.xExpectedEntityLength] else { return nil }
         guard let size = UInt64(value) else {
             throw Problem(.badRequest, "X-Expected-Entity-Length is a number of bytes.")
         }
@@ -310,7 +310,7 @@ final class WebDAVHandler: Sendable {
     ///
     /// What the disk doesn't let go is in its place, and an error.
     func delete(_ request: WebDAVRequest) async throws -> Response {
-        let depth = try WebDAVDepth(request.fields, absent: .infinity)
+        let depth = try WebDAVDepth(request.headers, absent: .infinity)
         return try await changing(request) {
             guard let entry = try await folder.entry(at: request.path) else { throw unseen(false) }
             if entry.kind == .folder && depth != .infinity {
@@ -329,11 +329,11 @@ final class WebDAVHandler: Sendable {
 
     /// Copies or moves what the request leads to; as a whole, or everything stays as it was.
     func transfer(_ request: WebDAVRequest, isMove: Bool) async throws -> Response {
-        let depth = try WebDAVDepth(request.fields, absent: .infinity)
+        let depth = try WebDAVDepth(request.headers, absent: .infinity)
         if depth == .one || (isMove && depth != .infinity) {
             throw Problem(.badRequest, isMove ? "Depth is infinity for MOVE." : "Depth is 0 or infinity for COPY.")
         }
-        let overwrites = try WebDAVDestination.overwrites(request.fields)
+        let overwrites = try WebDAVDestination.overwrites(request.headers)
         let target = try destination(of: request)
         if target.isWithin(request.path) || request.path.isWithin(target) {
             throw Problem(.forbidden, "Nothing goes into itself, nor into its own place.")
@@ -375,7 +375,7 @@ final class WebDAVHandler: Sendable {
         if isMove { await locks.removeAll(from: request.path) }
         if change.replaced { await locks.removeAll(from: target, exceptItsOwn: true) }
         if change.replaced { return Response(.noContent) }
-        return Response(.created, fields: [.location: request.href(target, isFolder: source.kind == .folder)])
+        return Response(.created, headers: [.location: request.href(target, isFolder: source.kind == .folder)])
     }
 
     private static var exists: Problem { Problem(.preconditionFailed, "There is something at the destination.") }
@@ -389,7 +389,7 @@ final class WebDAVHandler: Sendable {
 
     private func destination(of request: WebDAVRequest) throws -> FolderPath {
         let host = request.request.head.host
-        let destination = try WebDAVDestination(request.fields, host: host, aliases: aliases(of: request))
+        let destination = try WebDAVDestination(request.headers, host: host, aliases: aliases(of: request))
         guard case .path(let url) = destination, let path = try request.folderPath(of: url)
         else { throw Problem(.badGateway, "The destination isn't in this folder.") }
         if !isSeen(path) { throw unseen(true) }

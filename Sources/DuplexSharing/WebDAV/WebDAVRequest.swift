@@ -22,7 +22,7 @@ struct WebDAVRequest: Sendable {
     private let base: String
     private let baseSegments: [String]
 
-    var fields: HTTPFields { request.fields }
+    var headers: HTTPFields { request.headers }
     /// The locks that the client submits.
     var tokens: Set<String> { condition?.tokens ?? [] }
 
@@ -40,7 +40,7 @@ struct WebDAVRequest: Sendable {
         self.path = path
         endsWithSlash = target.endsWithSlash
         visitor = FolderVisitor(request)
-        condition = try WebDAVCondition(request.fields)
+        condition = try WebDAVCondition(request.headers)
         baseSegments = target.base
         base = PercentDecoding.rawSegments(ofPath: request.path).prefix(depth).map { "/" + $0 }.joined()
     }

@@ -128,7 +128,7 @@ extension WebSocketError: CustomStringConvertible {
             if !timeline.parts.isEmpty { lines.append(timeline.parts.joined(separator: " · ")) }
         }
         if let handshake, handshake.code == .refused, let status = handshake.status {
-            lines += Self.telling(status, handshake.fields ?? [:])
+            lines += Self.telling(status, handshake.headers ?? [:])
             if !handshake.body.isEmpty { lines.append("body: \(Self.excerpt(handshake.body))") }
             if let hint { lines.append("hint: \(hint)") }
         } else if let cause {
@@ -140,7 +140,7 @@ extension WebSocketError: CustomStringConvertible {
     }
 
     /// The fields that say most about an answer of that status.
-    private static func telling(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> [String] {
+    private static func telling(_ status: HTTPResponse.Status, _ headers: HTTPFields) -> [String] {
         let names: [HTTPField.Name] =
             switch status.code {
             case 401: [.wwwAuthenticate]
@@ -152,7 +152,7 @@ extension WebSocketError: CustomStringConvertible {
             default: []
             }
         return names.flatMap { name in
-            fields[values: name].map { "\(name.canonicalName): \(excerpt(Array($0.utf8), isQuoted: false))" }
+            headers[values: name].map { "\(name.canonicalName): \(excerpt(Array($0.utf8), isQuoted: false))" }
         }
     }
 

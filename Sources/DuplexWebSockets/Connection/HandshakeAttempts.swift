@@ -54,10 +54,10 @@ struct HandshakeAttempts: Sendable {
     private func run(_ plan: inout HandshakePlan, _ span: HandshakeSpan?) async throws -> WebSocket {
         while true {
             let token = try await token(plan)
-            var fields = plan.fields(token: token)
-            span?.inject(into: &fields)
+            var headers = plan.headers(token: token)
+            span?.inject(into: &headers)
             do {
-                return try await request(plan, fields, span)
+                return try await request(plan, headers, span)
             } catch var error as WebSocketError {
                 guard let refusal = error.handshake else { throw error }
                 do throws(HandshakeError) {
@@ -94,12 +94,12 @@ struct HandshakeAttempts: Sendable {
 
     private func request(
         _ plan: HandshakePlan,
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         _ span: HandshakeSpan?
     ) async throws -> WebSocket {
         let target = plan.target
         // Before anything is connected, so that a request that can't be made fails at once.
-        let handshake = try handshake(target, fields)
+        let handshake = try handshake(target, headers)
         let progress = progress(plan, span)
         let onStage = onStage(of: plan)
         let driver = try await connect(plan, onStage) { [loop, options, handler] channel, timeline in
@@ -131,7 +131,7 @@ struct HandshakeAttempts: Sendable {
         HandshakeProgress(began: began, clock: loop.clock, requests: plan.requests, span: span)
     }
 
-    private func handshake(_ target: WebSocketURL, _ fields: HTTPFields) throws -> ClientHandshake {
+    private func handshake(_ target: WebSocketURL, _ headers: HTTPFields) throws -> ClientHandshake {
         if options.requiresSubprotocol && options.subprotocols.isEmpty {
             let message = "A subprotocol is required, and none is offered: see WebSocketOptions.subprotocols."
             throw WebSocketError(.invalidRequest, message: message)
@@ -141,7 +141,7 @@ struct HandshakeAttempts: Sendable {
             return try ClientHandshake(
                 url: target,
                 subprotocols: options.subprotocols,
-                fields: fields,
+                headers: headers,
                 extensions: options.compression.negotiation?.offers.map(\.extensionOffer) ?? [],
                 key: (0..<AcceptKey.nonceSize).map { _ in UInt8.random(in: .min ... .max, using: &random) },
                 limits: options.handshakeLimits,
@@ -195,7 +195,7 @@ extension WebSocketError {
     public var status: HTTPResponse.Status? { handshake?.status ?? proxy?.status }
 
     /// The fields of that answer.
-    public var headers: HTTPFields? { handshake?.fields ?? proxy?.fields }
+    public var headers: HTTPFields? { handshake?.headers ?? proxy?.headers }
 
     /// The first 64 KiB of the body of the server's answer; empty without one.
     public var body: [UInt8] { handshake?.body ?? [] }
@@ -321,20 +321,20 @@ struct HandshakePlan: Sendable {
     /// The fields of the next request: the caller's, and of ours those that they don't replace.
     ///
     /// The caller's are for the server of the URL alone: any of them may hold a secret.
-    mutating func fields(token: String?) -> HTTPFields {
+    mutating func headers(token: String?) -> HTTPFields {
         requests += 1
-        var fields = hasLeft ? [:] : options.headers
+        var headers = hasLeft ? [:] : options.headers
         func add(_ name: HTTPField.Name, _ value: String?) {
-            guard let value, !fields.contains(name) else { return }
-            fields[name] = value
+            guard let value, !headers.contains(name) else { return }
+            headers[name] = value
         }
         add(.userAgent, options.userAgent)
         add(.origin, options.origin?.value(for: target))
         add(.cookie, options.cookies?.value(for: target))
-        if !hasLeft && !fields.contains(.authorization) {
+        if !hasLeft && !headers.contains(.authorization) {
             add(.authorization, token.map { "Bearer " + $0 } ?? authorization())
         }
-        return fields
+        return headers
     }
 
     private mutating func authorization() -> String? {
@@ -346,11 +346,11 @@ struct HandshakePlan: Sendable {
     /// - Returns: whether another request is to be made.
     /// - Throws: the same refusal with a hint, when it is a redirect that may not be followed.
     mutating func follow(_ refusal: HandshakeError) throws(HandshakeError) -> Bool {
-        guard refusal.code == .refused, let status = refusal.status, let fields = refusal.fields else { return false }
-        options.cookies?.take(fields[values: .setCookie], from: target)
-        if status.code == 401 { return challenged(fields) }
+        guard refusal.code == .refused, let status = refusal.status, let headers = refusal.headers else { return false }
+        options.cookies?.take(headers[values: .setCookie], from: target)
+        if status.code == 401 { return challenged(headers) }
         if options.redirects == 0 { return false }
-        switch Redirect(from: target, status: status, fields: fields) {
+        switch Redirect(from: target, status: status, headers: headers) {
         case .none: return false
         case .refused(let reason): throw refusal.with(hint: reason)
         case .follow(let next):
@@ -364,12 +364,12 @@ struct HandshakePlan: Sendable {
         }
     }
 
-    private mutating func challenged(_ fields: HTTPFields) -> Bool {
+    private mutating func challenged(_ headers: HTTPFields) -> Bool {
         guard !hasLeft, challenges < Self.challengeBound, !options.headers.contains(.authorization) else {
             return false
         }
         challenges += 1
-        let found = AuthenticationChallenge.parse(fields[values: .wwwAuthenticate])
+        let found = AuthenticationChallenge.parse(headers[values: .wwwAuthenticate])
         return authenticator?.challenged(found) == true
     }
 }

@@ -95,7 +95,7 @@ actor HandshakeDriver: EndsOnce {
     }
 
     private func open(_ result: ClientHandshake.Result, leftover: [UInt8]) {
-        options.cookies?.take(result.responseHead.fields[values: .setCookie], from: url)
+        options.cookies?.take(result.responseHead.headers[values: .setCookie], from: url)
         var setup = WebSocketSetup(
             role: .client,
             limits: options.limits,
@@ -112,7 +112,7 @@ actor HandshakeDriver: EndsOnce {
         let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: loop.clock.now()), isOpen: true)
         setup.observation?.handshake = timeline
         setup.observation?.url = url.withoutQuery
-        setup.observation?.responseFields = result.responseHead.fields
+        setup.observation?.responseHeaders = result.responseHead.headers
         setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
         setup.streamsMessages = options.streamsMessages && handler == nil
         setup.tellsControlFrames = options.tellsControlFrames

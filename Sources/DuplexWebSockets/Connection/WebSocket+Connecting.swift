@@ -70,5 +70,5 @@ extension WebSocket {
     /// side that accepted it.
     ///
     /// Those of an answer that refused it are in the error: ``WebSocketError/headers``.
-    public var responseFields: HTTPFields? { record?.observation.responseFields }
+    public var responseHeaders: HTTPFields? { record?.observation.responseHeaders }
 }

@@ -27,7 +27,7 @@ struct ReconnectingAttempt: Sendable {
             try await preamble(socket)
             return socket
         } catch {
-            let ended = await socket.isEnding ? ReconnectFailure(socket.session.report, socket.endError()) : nil
+            let ended = await socket.isEnding ? ReconnectFailure(of: socket) : nil
             await socket.close(code: .goingAway)
             throw ended ?? .unprepared(error)
         }
@@ -80,6 +80,11 @@ struct ReconnectingAttempt: Sendable {
 }
 
 extension ReconnectFailure {
+    /// What has ended this connection.
+    init(of socket: isolated WebSocket) {
+        self.init(socket.session.report, socket.endError())
+    }
+
     /// What an attempt has failed with.
     init(_ error: any Error) {
         guard let described = error as? WebSocketError else {
@@ -92,8 +97,8 @@ extension ReconnectFailure {
             return
         }
         self.init(Self.kind(described), message: described.message, cause: described)
-        if let fields = described.headers {
-            retryAfter = RetryAfter.delay(fields, calendar: UnixTime.now.seconds)
+        if let headers = described.headers {
+            retryAfter = RetryAfter.delay(headers, calendar: UnixTime.now.seconds)
         }
     }
 
@@ -172,6 +177,6 @@ enum ReconnectingEnd: Sendable {
 
     /// How this connection has ended.
     init(of socket: isolated WebSocket) {
-        self = socket.isOwnClose ? .ownClose : .failed(ReconnectFailure(socket.session.report, socket.endError()))
+        self = socket.isOwnClose ? .ownClose : .failed(ReconnectFailure(of: socket))
     }
 }

@@ -13,7 +13,7 @@ package struct Observation: Sendable {
     /// Where it leads, without a query; of a client.
     package var url: String?
     /// The fields of the answer that opened it; of a client.
-    var responseFields: HTTPFields?
+    var responseHeaders: HTTPFields?
     /// Logs the opening and the end; a server has its own log.
     package var logger: Logger?
     package var metrics: WebSocketMetrics?

@@ -83,7 +83,7 @@ package final class HandshakeSpan: Sendable {
     package init(_ tracer: any Tracer, for head: RequestHead, from address: SocketAddress?) {
         self.tracer = tracer
         var context = InstrumentationContext.topLevel
-        tracer.extract(head.fields, into: &context, using: FieldExtractor())
+        tracer.extract(head.headers, into: &context, using: FieldExtractor())
         parent = context
         span = tracer.startSpan("WebSocket handshake", context: parent, ofKind: .server)
         span.updateAttributes { attributes in
@@ -104,8 +104,8 @@ package final class HandshakeSpan: Sendable {
     }
 
     /// Puts the context of this span into the request; a field of the caller's own stays.
-    func inject(into fields: inout HTTPFields) {
-        tracer.inject(span.context, into: &fields, using: FieldInjector())
+    func inject(into headers: inout HTTPFields) {
+        tracer.inject(span.context, into: &headers, using: FieldInjector())
     }
 
     /// Ends the span with a refusal.
@@ -196,9 +196,9 @@ extension WebSocketURL {
 
 /// Puts an instrument's values into the fields of a request.
 struct FieldInjector: Injector {
-    func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
-        guard let name = HTTPField.Name(key), !fields.contains(name) else { return }
-        fields[name] = value
+    func inject(_ value: String, forKey key: String, into headers: inout HTTPFields) {
+        guard let name = HTTPField.Name(key), !headers.contains(name) else { return }
+        headers[name] = value
     }
 }
 
@@ -206,7 +206,7 @@ struct FieldInjector: Injector {
 package struct FieldExtractor: Extractor {
     package init() {}
 
-    package func extract(key: String, from fields: HTTPFields) -> String? {
-        HTTPField.Name(key).flatMap { fields[$0] }
+    package func extract(key: String, from headers: HTTPFields) -> String? {
+        HTTPField.Name(key).flatMap { headers[$0] }
     }
 }

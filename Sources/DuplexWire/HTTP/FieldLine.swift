@@ -11,13 +11,13 @@ enum FieldLine {
     /// 2.2.3). A folded line before all fields is refused.
     ///
     /// Hazard: bound the number of lines, and not of fields: each line copies the value.
-    static func unfold(_ line: Span<UInt8>, into fields: inout HTTPFields) throws(HTTPProtocolError) {
-        guard !line.isEmpty, Grammar.isBlank(line[0]), let last = fields.indices.last else {
-            return fields.append(try field(line))
+    static func unfold(_ line: Span<UInt8>, into headers: inout HTTPFields) throws(HTTPProtocolError) {
+        guard !line.isEmpty, Grammar.isBlank(line[0]), let last = headers.indices.last else {
+            return headers.append(try field(line))
         }
         let rest = Grammar.string(line.extracting(value(in: line, from: 0)))
-        let begun = fields[last].value
-        if !rest.isEmpty { fields[last].value = begun.isEmpty ? rest : "\(begun) \(rest)" }
+        let begun = headers[last].value
+        if !rest.isEmpty { headers[last].value = begun.isEmpty ? rest : "\(begun) \(rest)" }
     }
 
     /// The field that the line spells; control characters have been refused before.

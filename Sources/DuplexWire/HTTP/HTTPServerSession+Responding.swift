@@ -32,13 +32,13 @@ extension HTTPServerSession {
     ///
     /// - Parameters:
     ///   - status: 1xx, except 101, which is ``switchProtocols(_:date:into:)``.
-    ///   - fields: its fields; those that concern framing are left out.
+    ///   - headers: its fields; those that concern framing are left out.
     ///   - bytes: what it is appended to.
     /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongOrder`` after the head of the response, or when the status is
     ///   no interim one.
     public mutating func writeInterim(
         _ status: HTTPResponse.Status,
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         into bytes: inout [UInt8]
     ) throws(HTTPProtocolError) {
         guard case .due = output, status.kind == .informational, status != .switchingProtocols else {
@@ -50,7 +50,7 @@ extension HTTPServerSession {
         guard facts.knowsHTTP11 else { return }
         if status == .continue { facts.awaitsContinue = false }
         ResponseHead.appendStatusLine(status, to: &bytes)
-        for field in fields where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
+        for field in headers where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
         HeadWriter.appendLineEnd(to: &bytes)
     }
 
@@ -62,7 +62,7 @@ extension HTTPServerSession {
     /// - Parameters:
     ///   - start: its first lines; the status is a final one, 200 to 999. A Date among the fields takes the place of
     ///     its.
-    ///   - fields: the app's, apart from Content-Type.
+    ///   - headers: the app's, apart from Content-Type.
     ///   - length: of the body.
     ///   - bytes: what the head is appended to.
     /// - Returns: whether a body goes out; where it doesn't, pieces are taken and dropped.
@@ -70,11 +70,11 @@ extension HTTPServerSession {
     @discardableResult
     public mutating func writeHead(
         _ start: ResponseStart,
-        _ fields: HTTPFields = HTTPFields(),
+        _ headers: HTTPFields = HTTPFields(),
         length: ResponseLength,
         into bytes: inout [UInt8]
     ) throws(HTTPProtocolError) -> Bool {
-        try writeHead(start, nil, fields, length: length, into: &bytes)
+        try writeHead(start, nil, headers, length: length, into: &bytes)
     }
 
     /// The same with fields whose lines are made, in front of the others.
@@ -82,7 +82,7 @@ extension HTTPServerSession {
     package mutating func writeHead(
         _ start: ResponseStart,
         _ prepared: PreparedFields?,
-        _ fields: HTTPFields = HTTPFields(),
+        _ headers: HTTPFields = HTTPFields(),
         length: ResponseLength,
         into bytes: inout [UInt8]
     ) throws(HTTPProtocolError) -> Bool {
@@ -93,21 +93,21 @@ extension HTTPServerSession {
                 "the response \(status.code) can't begin here: none is due, or it isn't a final one"
             )
         }
-        let length = resolve(length, fields)
+        let length = resolve(length, headers)
         let framing = framing(status, length)
         decidePersistence(framing, isWhole: length != .unknown)
-        bytes.append(start.lines(beside: fields).span.raw)
+        bytes.append(start.lines(beside: headers).span.raw)
         if let lines = prepared?.lines { bytes.append(lines.span.raw) }
-        for field in fields where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
-        appendFraming(status, fields, length, framing, to: &bytes)
+        for field in headers where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
+        appendFraming(status, headers, length, framing, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
         output = .body(framing)
         return framing != .none
     }
 
-    private func resolve(_ length: ResponseLength, _ fields: HTTPFields) -> ResponseLength {
-        guard length == .unknown, fields.contains(.contentLength) else { return length }
-        return FramingFields.length(in: fields).map { .bytes($0) } ?? .unknown
+    private func resolve(_ length: ResponseLength, _ headers: HTTPFields) -> ResponseLength {
+        guard length == .unknown, headers.contains(.contentLength) else { return length }
+        return FramingFields.length(in: headers).map { .bytes($0) } ?? .unknown
     }
 
     /// RFC 9112 section 6.3.
@@ -131,7 +131,7 @@ extension HTTPServerSession {
 
     private func appendFraming(
         _ status: HTTPResponse.Status,
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         _ length: ResponseLength,
         _ framing: ResponseFraming,
         to bytes: inout [UInt8]
@@ -143,7 +143,7 @@ extension HTTPServerSession {
             HeadWriter.append("Transfer-Encoding", "chunked", to: &bytes)
         }
         // RFC 9110 section 7.8: whoever sends Upgrade names it in Connection.
-        let upgrades = !fields.isEmpty && fields.contains(.upgrade)
+        let upgrades = !headers.isEmpty && headers.contains(.upgrade)
         if !persists {
             HeadWriter.append("Connection", upgrades ? "close, Upgrade" : "close", to: &bytes)
         } else if !facts.knowsHTTP11 {
@@ -212,27 +212,27 @@ extension HTTPServerSession {
     /// - Throws: as the former does.
     public mutating func writeResponse(
         _ start: ResponseStart,
-        _ fields: HTTPFields = HTTPFields(),
+        _ headers: HTTPFields = HTTPFields(),
         body: RawSpan,
         trailers: HTTPFields = HTTPFields(),
         now: Instant,
         into bytes: inout [UInt8]
     ) throws(HTTPProtocolError) -> Outcome {
-        try writeResponse(start, nil, fields, body: body, trailers: trailers, now: now, into: &bytes)
+        try writeResponse(start, nil, headers, body: body, trailers: trailers, now: now, into: &bytes)
     }
 
     /// The same with fields whose lines are made, in front of the others.
     package mutating func writeResponse(
         _ start: ResponseStart,
         _ prepared: PreparedFields?,
-        _ fields: HTTPFields = HTTPFields(),
+        _ headers: HTTPFields = HTTPFields(),
         body: RawSpan,
         trailers: HTTPFields = HTTPFields(),
         now: Instant,
         into bytes: inout [UInt8]
     ) throws(HTTPProtocolError) -> Outcome {
         let length = ResponseLength.bytes(body.byteCount)
-        try writeHead(start, prepared, fields, length: length, into: &bytes)
+        try writeHead(start, prepared, headers, length: length, into: &bytes)
         try writePiece(body, into: &bytes)
         return endResponse(trailers: trailers, now: now, into: &bytes)
     }

@@ -20,7 +20,7 @@ protocol HeadGrammar {
     /// - Returns: the code.
     static func overlongStartLine(_ line: [UInt8]) -> HTTPProtocolError.Code
     static func startLine(_ line: Span<UInt8>) throws(HTTPProtocolError) -> StartLine
-    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPProtocolError) -> Head
+    static func head(_ start: StartLine, _ headers: HTTPFields) throws(HTTPProtocolError) -> Head
 }
 
 /// Puts an HTTP head together from input in pieces of any size: a first line, fields, and an empty line.
@@ -40,7 +40,7 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
     fileprivate struct Progress {
         var hasSkipped = false
         var start: Grammar.StartLine?
-        var fields = HTTPFields()
+        var headers = HTTPFields()
         /// The lines of the fields.
         var fieldLines = 0
         /// The line that has begun.
@@ -141,7 +141,7 @@ extension HeadParser.Progress {
 
     private mutating func take(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPProtocolError) -> Grammar.Head? {
         if let start {
-            if line.isEmpty { return try Grammar.head(start, fields) }
+            if line.isEmpty { return try Grammar.head(start, headers) }
             try append(line, bounds)
         } else if Grammar.skipsEmptyLine && line.isEmpty && !hasSkipped {
             hasSkipped = true
@@ -152,14 +152,14 @@ extension HeadParser.Progress {
     }
 
     private mutating func append(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPProtocolError) {
-        if fieldLines >= bounds.fields {
-            throw HTTPProtocolError(.tooManyFields, "the head has more than \(bounds.fields) fields")
+        if fieldLines >= bounds.headers {
+            throw HTTPProtocolError(.tooManyFields, "the head has more than \(bounds.headers) fields")
         }
         fieldLines += 1
         if Grammar.unfoldsFields {
-            try FieldLine.unfold(line, into: &fields)
+            try FieldLine.unfold(line, into: &headers)
         } else {
-            fields.append(try FieldLine.field(line))
+            headers.append(try FieldLine.field(line))
         }
     }
 }
@@ -187,7 +187,7 @@ struct HeadBounds: Sendable {
     /// The first line, with its line end.
     var startLine: Int { Int(startLineSize) }
     /// The number of fields.
-    var fields: Int { Int(fieldCount) }
+    var headers: Int { Int(fieldCount) }
 
     init(_ limits: HTTPLimits) {
         headSize = Int32(clamping: limits.headSize.bytes)
@@ -289,8 +289,8 @@ enum RequestGrammar: HeadGrammar {
         return version
     }
 
-    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPProtocolError) -> RequestHead {
-        try RequestHead(method: start.method, target: start.target, version: start.version, fields: fields)
+    static func head(_ start: StartLine, _ headers: HTTPFields) throws(HTTPProtocolError) -> RequestHead {
+        try RequestHead(method: start.method, target: start.target, version: start.version, headers: headers)
     }
 }
 
@@ -387,7 +387,7 @@ enum ResponseGrammar: HeadGrammar {
         return text
     }
 
-    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPProtocolError) -> ResponseHead {
-        ResponseHead(status: start.status, version: start.version, fields: fields)
+    static func head(_ start: StartLine, _ headers: HTTPFields) throws(HTTPProtocolError) -> ResponseHead {
+        ResponseHead(status: start.status, version: start.version, headers: headers)
     }
 }

@@ -17,7 +17,7 @@ extension RequestHead {
         bytes.append(Grammar.space)
         HeadWriter.append(version.description, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
-        HeadWriter.append(fields, to: &bytes)
+        HeadWriter.append(headers, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
     }
 }
@@ -40,8 +40,8 @@ extension ResponseHead {
             HeadWriter.append(status, to: &bytes)
             HeadWriter.appendLineEnd(to: &bytes)
         }
-        if let date, !fields.contains(.date) { HeadWriter.append("Date", date, to: &bytes) }
-        HeadWriter.append(fields, to: &bytes)
+        if let date, !headers.contains(.date) { HeadWriter.append("Date", date, to: &bytes) }
+        HeadWriter.append(headers, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
     }
 
@@ -105,9 +105,9 @@ package enum HeadWriter {
         }
     }
 
-    package static func append(_ fields: HTTPFields, to bytes: inout [UInt8]) {
-        for field in fields where field.name != .cookie { append(field.name.rawName, field.value, to: &bytes) }
-        if let cookie = fields[.cookie] { append("Cookie", cookie, to: &bytes) }
+    package static func append(_ headers: HTTPFields, to bytes: inout [UInt8]) {
+        for field in headers where field.name != .cookie { append(field.name.rawName, field.value, to: &bytes) }
+        if let cookie = headers[.cookie] { append("Cookie", cookie, to: &bytes) }
     }
 
     /// Appends the status in three digits, and its reason in the one encoding that reasons have.

@@ -68,7 +68,7 @@ extension RequestHead {
     public var query: String? { content.query }
 
     /// The fields in the order in which they were sent.
-    public var fields: HTTPFields { content.fields }
+    public var headers: HTTPFields { content.headers }
 
     /// The value of one field, as ``fields`` has it, without making all of them for it.
     package func value(of name: HTTPField.Name) -> String? {
@@ -108,7 +108,7 @@ extension RequestHead {
             path: "",
             query: nil,
             host: "",
-            fields: HTTPFields()
+            headers: HTTPFields()
         )
         return RequestHead(content: content)
     }
@@ -125,27 +125,27 @@ extension RequestHead {
     ///   - method: The method.
     ///   - target: The request target: a path with its query, a URL, `*`, or `host:port` for CONNECT.
     ///   - version: The version; HTTP/1.1 by default.
-    ///   - fields: The fields, with the one Host that HTTP/1.1 asks for.
+    ///   - headers: The fields, with the one Host that HTTP/1.1 asks for.
     /// - Throws: ``HTTPProtocolError`` saying which rule of RFC 9112 the parts break.
     public init(
         method: HTTPRequest.Method,
         target: String,
         version: HTTPVersion = .http11,
-        fields: HTTPFields
+        headers: HTTPFields
     ) throws(HTTPProtocolError) {
         let parsed = try RequestTarget(target, method: method)
-        let host = try Self.host(fields, target: parsed, version: version)
+        let host = try Self.host(headers, target: parsed, version: version)
         let summary = RequestSummary(
             method: method,
             version: version,
-            framing: try BodyFraming(requestFields: fields, version: version),
-            keepsAlive: fields.keepsAlive(version: version),
-            expectsContinue: try Self.expectsContinue(fields, version),
-            hasUpgrade: fields.contains(.upgrade),
-            hasContentCoding: fields.contains(.contentEncoding),
-            hasConditions: Self.conditions.contains(where: fields.contains),
-            hasRange: fields.contains(.range),
-            hasAcceptedCodings: fields.contains(.acceptEncoding)
+            framing: try BodyFraming(requestHeaders: headers, version: version),
+            keepsAlive: headers.keepsAlive(version: version),
+            expectsContinue: try Self.expectsContinue(headers, version),
+            hasUpgrade: headers.contains(.upgrade),
+            hasContentCoding: headers.contains(.contentEncoding),
+            hasConditions: Self.conditions.contains(where: headers.contains),
+            hasRange: headers.contains(.range),
+            hasAcceptedCodings: headers.contains(.acceptEncoding)
         )
         content = RequestHeadContent(
             summary,
@@ -153,7 +153,7 @@ extension RequestHead {
             path: parsed.path,
             query: parsed.query,
             host: host,
-            fields: fields
+            headers: headers
         )
     }
 
@@ -164,11 +164,11 @@ extension RequestHead {
     /// Whether `100 Continue` is waited for.
     ///
     /// Nothing else can be expected, and whoever waits for it waits for ever: so that is refused.
-    private static func expectsContinue(_ fields: HTTPFields, _ version: HTTPVersion) throws(HTTPProtocolError) -> Bool
+    private static func expectsContinue(_ headers: HTTPFields, _ version: HTTPVersion) throws(HTTPProtocolError) -> Bool
     {
         // RFC 9110 section 10.1.1: an HTTP/1.0 client can't understand the answer, so its expectation is ignored.
-        guard version >= .http11, fields.contains(.expect) else { return false }
-        let members = fields[values: .expect].flatMap(Grammar.list)
+        guard version >= .http11, headers.contains(.expect) else { return false }
+        let members = headers[values: .expect].flatMap(Grammar.list)
         for member in members where !Grammar.matches(member, "100-continue") {
             throw HTTPProtocolError(.unknownExpectation, "Expect is \(Quotation.of(member)), not 100-continue")
         }
@@ -176,11 +176,11 @@ extension RequestHead {
     }
 
     private static func host(
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         target: RequestTarget,
         version: HTTPVersion
     ) throws(HTTPProtocolError) -> String {
-        let values = fields.hosts
+        let values = headers.hosts
         // RFC 9112 section 3.2: 400 for a request without Host, with more than one, or with an invalid one.
         if values.count > 1 { throw HTTPProtocolError(.badHost, "Host is given \(values.count) times") }
         guard let value = values.first else {
@@ -198,7 +198,7 @@ extension RequestHead: Hashable {
     /// Whether the two have the same parts; what follows from these isn't compared.
     public static func == (left: RequestHead, right: RequestHead) -> Bool {
         left.method == right.method && left.version == right.version && left.target == right.target
-            && left.host == right.host && left.framing == right.framing && left.fields == right.fields
+            && left.host == right.host && left.framing == right.framing && left.headers == right.headers
     }
 
     /// Feeds the parts to the hasher.
@@ -206,7 +206,7 @@ extension RequestHead: Hashable {
         hasher.combine(method)
         hasher.combine(target)
         hasher.combine(version)
-        hasher.combine(fields)
+        hasher.combine(headers)
     }
 }
 

@@ -15,14 +15,14 @@ final class RequestHeadContent: Sendable {
         /// Where the query's question mark stands, or the end of the target.
         var pathEnd: Int
         var host: Range<Int>
-        var fields: Int
+        var headers: Int
     }
 
     /// An object, of which there is none as a rule: a collection that may be missing takes longer to give back.
     private final class ParsedFields: Sendable {
-        let fields: HTTPFields
+        let headers: HTTPFields
 
-        init(_ fields: HTTPFields) { self.fields = fields }
+        init(_ headers: HTTPFields) { self.headers = headers }
     }
 
     /// Values of whoever handles the request; an object, as the fields are.
@@ -34,7 +34,7 @@ final class RequestHeadContent: Sendable {
 
     /// What is made when it is asked for.
     private struct Additions: Sendable {
-        var fields: ParsedFields?
+        var headers: ParsedFields?
         var attachments: Attachments?
     }
 
@@ -44,7 +44,7 @@ final class RequestHeadContent: Sendable {
         let path: String
         let query: String?
         let host: String
-        let fields: HTTPFields
+        let headers: HTTPFields
     }
 
     let summary: RequestSummary
@@ -57,9 +57,9 @@ final class RequestHeadContent: Sendable {
     private let parts: Parts?
     private let additions = Mutex(Additions())
 
-    init(_ summary: RequestSummary, target: String, path: String, query: String?, host: String, fields: HTTPFields) {
+    init(_ summary: RequestSummary, target: String, path: String, query: String?, host: String, headers: HTTPFields) {
         self.summary = summary
-        parts = Parts(target: target, path: path, query: query, host: host, fields: fields)
+        parts = Parts(target: target, path: path, query: query, host: host, headers: headers)
         bytes = []
         targetStart = 0
         targetEnd = 0
@@ -79,7 +79,7 @@ final class RequestHeadContent: Sendable {
         targetEnd = places.target.upperBound
         pathEnd = places.pathEnd
         hostRange = places.host
-        fieldStart = places.fields
+        fieldStart = places.headers
         parts = nil
     }
 
@@ -127,13 +127,13 @@ final class RequestHeadContent: Sendable {
         return bytes.span.raw.extracting(hostRange).hasSameBytes(as: others.span.raw.extracting(other.hostRange))
     }
 
-    var fields: HTTPFields {
-        if let parts { return parts.fields }
+    var headers: HTTPFields {
+        if let parts { return parts.headers }
         return additions.withLock { additions in
-            if let parsed = additions.fields { return parsed.fields }
-            let fields = makeFields()
-            additions.fields = ParsedFields(fields)
-            return fields
+            if let parsed = additions.headers { return parsed.headers }
+            let headers = makeFields()
+            additions.headers = ParsedFields(headers)
+            return headers
         }
     }
 
@@ -151,7 +151,7 @@ final class RequestHeadContent: Sendable {
         }
     }
 
-    /// Lends the bytes of a field's value, as `fields` has it; nil where there is none.
+    /// Lends the bytes of a field's value, as `headers` has it; nil where there is none.
     ///
     /// Doesn't make all fields for a value that stands once among the bytes, in ASCII.
     func withValue<Result>(of name: HTTPField.Name, _ body: (RawSpan?) -> Result) -> Result {
@@ -161,7 +161,7 @@ final class RequestHeadContent: Sendable {
             let bytes = self.bytes
             return body(bytes.span.raw.extracting(range))
         case .elsewhere:
-            guard let value = fields[name] else { return body(nil) }
+            guard let value = headers[name] else { return body(nil) }
             return body(value.utf8.span.raw)
         }
     }
@@ -196,17 +196,17 @@ final class RequestHeadContent: Sendable {
     private func makeFields() -> HTTPFields {
         let bytes = self.bytes
         let span = bytes.span
-        var fields = HTTPFields()
+        var headers = HTTPFields()
         var start = fieldStart
         while let end = endOfLine(from: start), end > start {
             do {
-                fields.append(try FieldLine.field(span.extracting(start..<end)))
+                headers.append(try FieldLine.field(span.extracting(start..<end)))
             } catch {
                 assertionFailure("A field that was checked when it came is none: \(error)")
             }
             start = end + 2
         }
-        return fields
+        return headers
     }
 
     private func endOfLine(from start: Int) -> Int? {

@@ -10,18 +10,18 @@ public struct ResponseHead: Sendable, Hashable {
     /// The version that the server speaks; its major number is 1.
     public var version: HTTPVersion
     /// The fields in the order in which they were sent.
-    public var fields: HTTPFields
+    public var headers: HTTPFields
 
     /// Makes a head from its parts.
     ///
     /// - Parameters:
     ///   - status: The status.
     ///   - version: The version; HTTP/1.1 by default.
-    ///   - fields: The fields. Default: none.
-    public init(status: HTTPResponse.Status, version: HTTPVersion = .http11, fields: HTTPFields = [:]) {
+    ///   - headers: The fields. Default: none.
+    public init(status: HTTPResponse.Status, version: HTTPVersion = .http11, headers: HTTPFields = [:]) {
         self.status = status
         self.version = version
-        self.fields = fields
+        self.headers = headers
     }
 
     /// How the end of the body is found, which also hangs on the request (RFC 9112 section 6.3).
@@ -30,11 +30,11 @@ public struct ResponseHead: Sendable, Hashable {
     /// - Returns: The framing of this response's body.
     /// - Throws: ``HTTPProtocolError`` if Content-Length or Transfer-Encoding leave the length in doubt.
     public func framing(answering method: HTTPRequest.Method) throws(HTTPProtocolError) -> BodyFraming {
-        try BodyFraming(responseFields: fields, status: status, version: version, answering: method)
+        try BodyFraming(responseHeaders: headers, status: status, version: version, answering: method)
     }
 
     /// Whether the connection may carry another request after this response (RFC 9112 section 9.3).
     ///
     /// A body that lasts until the connection closes ends it too, whatever the fields say.
-    public var keepsAlive: Bool { fields.keepsAlive(version: version) }
+    public var keepsAlive: Bool { headers.keepsAlive(version: version) }
 }

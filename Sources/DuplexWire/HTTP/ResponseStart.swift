@@ -37,8 +37,8 @@ public final class ResponseStart: Sendable {
     }
 
     /// The lines beside these fields: a Date of the app's takes the place of the server's.
-    func lines(beside fields: HTTPFields) -> [UInt8] {
-        if !hasDate || fields.isEmpty || !fields.contains(.date) { return lines }
+    func lines(beside headers: HTTPFields) -> [UInt8] {
+        if !hasDate || headers.isEmpty || !headers.contains(.date) { return lines }
         return ResponseStart(status, mediaType: mediaType).lines
     }
 }
@@ -46,18 +46,18 @@ public final class ResponseStart: Sendable {
 /// Fields that many responses have, with the lines that they are on the wire.
 package final class PreparedFields: Sendable {
     /// The fields.
-    package let fields: HTTPFields
+    package let headers: HTTPFields
     let lines: [UInt8]
 
     /// Makes the lines.
     ///
-    /// - Parameter fields: none of those that are for the response at hand to decide: Date, Upgrade, and those that concern
+    /// - Parameter headers: none of those that are for the response at hand to decide: Date, Upgrade, and those that concern
     ///   framing.
-    package init(_ fields: HTTPFields) {
-        precondition(!fields.contains(.date) && !fields.contains(.upgrade), "Date and Upgrade aren't known before.")
-        self.fields = fields
+    package init(_ headers: HTTPFields) {
+        precondition(!headers.contains(.date) && !headers.contains(.upgrade), "Date and Upgrade aren't known before.")
+        self.headers = headers
         var lines: [UInt8] = []
-        for field in fields where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &lines) }
+        for field in headers where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &lines) }
         self.lines = lines
     }
 }
@@ -95,8 +95,8 @@ enum FramingFields {
     }
 
     /// The length that an app's Content-Length gives, if it is one number.
-    static func length(in fields: HTTPFields) -> Int? {
-        let values = fields[values: .contentLength]
+    static func length(in headers: HTTPFields) -> Int? {
+        let values = headers[values: .contentLength]
         return values.count == 1 ? Grammar.decimal(values[0].utf8) : nil
     }
 }

@@ -13,7 +13,7 @@ struct WholeHead {
     private var position: Int
     /// Which one it is of ``methods``: a number needs no counting of references where this is handed on.
     private var method = 0
-    private var places = RequestHeadContent.Places(target: 0..<0, pathEnd: 0, host: 0..<0, fields: 0)
+    private var places = RequestHeadContent.Places(target: 0..<0, pathEnd: 0, host: 0..<0, headers: 0)
     private var hasHost = false
     private var length: Int?
     private var isChunked = false
@@ -64,7 +64,7 @@ struct WholeHead {
     static func read(_ input: RawSpan, from position: inout Int, bounds: HeadBounds) -> RequestHead? {
         var head = WholeHead(from: position)
         guard head.takeRequestLine(input, bound: bounds.startLine),
-            head.takeFields(input, atMost: bounds.fields),
+            head.takeFields(input, atMost: bounds.headers),
             head.position - position <= bounds.head, head.hasHost, head.length == nil || !head.isChunked
         else { return nil }
         let result = head.result(input, from: position)
@@ -105,7 +105,7 @@ struct WholeHead {
         places.target = target..<position
         places.pathEnd = pathEnd < 0 ? position : pathEnd
         guard position > target, input.byte(at: target) == UInt8(ascii: "/"), takeVersion(input) else { return false }
-        places.fields = position
+        places.headers = position
         return position - start <= bound
     }
 
@@ -258,7 +258,7 @@ extension RequestHeadContent.Places {
             target: (target.lowerBound + offset)..<(target.upperBound + offset),
             pathEnd: pathEnd + offset,
             host: (host.lowerBound + offset)..<(host.upperBound + offset),
-            fields: fields + offset
+            headers: headers + offset
         )
     }
 }

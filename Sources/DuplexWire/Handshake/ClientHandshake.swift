@@ -47,7 +47,7 @@ public struct ClientHandshake: Sendable {
     /// - Parameters:
     ///   - url: Where the server is.
     ///   - subprotocols: The subprotocols to ask for, the preferred one first.
-    ///   - fields: Fields to send besides the handshake's own. Host takes the place of the URL's.
+    ///   - headers: Fields to send besides the handshake's own. Host takes the place of the URL's.
     ///   - extensions: The extensions to offer. Default: none.
     ///   - key: 16 random bytes, new for every handshake (RFC 6455 section 4.1, item 7).
     ///   - limits: Of these, `headSize` and `headFields` bound the response.
@@ -58,7 +58,7 @@ public struct ClientHandshake: Sendable {
     public init(
         url: WebSocketURL,
         subprotocols: [String] = [],
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         extensions: [ExtensionOffer] = [],
         key: [UInt8],
         limits: HTTPLimits = .internet,
@@ -73,9 +73,9 @@ public struct ClientHandshake: Sendable {
             key: key,
             subprotocols: subprotocols,
             extensions: extensions,
-            fields: fields
+            headers: headers
         )
-        sent = HandshakeHint.Sent(fields)
+        sent = HandshakeHint.Sent(headers)
         expectation = ResponseExpectation(
             accept: AcceptKey.acceptValue(for: key, digest: digest),
             subprotocols: subprotocols,
@@ -193,26 +193,26 @@ private enum ClientRequest {
         key: String,
         subprotocols: [String],
         extensions: [ExtensionOffer],
-        fields: HTTPFields
+        headers: HTTPFields
     ) throws(HandshakeError) -> [UInt8] {
         guard SubprotocolHeader.isValid(subprotocols) else {
             throw HandshakeError(.invalidRequest, "the subprotocols \(subprotocols) aren't different tokens")
         }
-        let host = try host(url: url, fields: fields)
-        try checkReserved(fields)
+        let host = try host(url: url, headers: headers)
+        try checkReserved(headers)
         var bytes: [UInt8] = []
         HeadWriter.append("GET \(url.requestTarget) HTTP/1.1", to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
         HeadWriter.append("Host", host, to: &bytes)
         HeadWriter.append(own(key: key, subprotocols: subprotocols, extensions: extensions), to: &bytes)
-        HeadWriter.append(fields.filter { $0.name.canonicalName != "host" }, to: &bytes)
+        HeadWriter.append(headers.filter { $0.name.canonicalName != "host" }, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
         return bytes
     }
 
     /// The caller's Host if there is one, for servers that are reached under another name than their own.
-    private static func host(url: WebSocketURL, fields: HTTPFields) throws(HandshakeError) -> String {
-        let hosts = fields.hosts
+    private static func host(url: WebSocketURL, headers: HTTPFields) throws(HandshakeError) -> String {
+        let hosts = headers.hosts
         guard let host = hosts.first else { return url.hostField }
         guard hosts.count == 1, Authority(host) != nil else {
             throw HandshakeError(.invalidRequest, "the field Host is not one host with an optional port")
@@ -220,22 +220,22 @@ private enum ClientRequest {
         return host
     }
 
-    private static func checkReserved(_ fields: HTTPFields) throws(HandshakeError) {
-        for field in fields where reserved.contains(field.name) {
+    private static func checkReserved(_ headers: HTTPFields) throws(HandshakeError) {
+        for field in headers where reserved.contains(field.name) {
             throw HandshakeError(.invalidRequest, "the field \(field.name) belongs to the handshake and can't be set")
         }
-        for name in single where fields[values: name].count > 1 {
+        for name in single where headers[values: name].count > 1 {
             throw HandshakeError(.invalidRequest, "the field \(name) is there more than once")
         }
     }
 
     private static func own(key: String, subprotocols: [String], extensions: [ExtensionOffer]) -> HTTPFields {
-        var fields: HTTPFields = [
+        var headers: HTTPFields = [
             .upgrade: "websocket", .connection: "Upgrade", .secWebSocketKey: key, .secWebSocketVersion: "13",
         ]
-        if !subprotocols.isEmpty { fields[.secWebSocketProtocol] = subprotocols.joined(separator: ", ") }
-        if !extensions.isEmpty { fields[.secWebSocketExtensions] = ExtensionHeader.serialize(extensions) }
-        return fields
+        if !subprotocols.isEmpty { headers[.secWebSocketProtocol] = subprotocols.joined(separator: ", ") }
+        if !extensions.isEmpty { headers[.secWebSocketExtensions] = ExtensionHeader.serialize(extensions) }
+        return headers
     }
 }
 
@@ -267,7 +267,7 @@ struct ResponseExpectation: Sendable {
         guard let upgrade = try single(.upgrade, in: head), Grammar.matches(upgrade, "websocket") else {
             throw HandshakeError(.notUpgraded, "Upgrade isn't websocket in the answer", response: head)
         }
-        guard head.fields.hasToken("upgrade", in: .connection) else {
+        guard head.headers.hasToken("upgrade", in: .connection) else {
             throw HandshakeError(.notUpgraded, "Connection doesn't name Upgrade in the answer", response: head)
         }
     }
@@ -296,7 +296,7 @@ struct ResponseExpectation: Sendable {
 
     /// Item 5, and no extension twice.
     private func extensions(_ head: ResponseHead) throws(HandshakeError) -> [ExtensionOffer] {
-        guard let answered = ExtensionHeader.parse(head.fields) else {
+        guard let answered = ExtensionHeader.parse(head.headers) else {
             throw HandshakeError(.malformedResponse, "Sec-WebSocket-Extensions is malformed", response: head)
         }
         for answer in answered where !extensions.contains(where: { $0.name == answer.name }) {
@@ -325,7 +325,7 @@ struct ResponseExpectation: Sendable {
 
     /// The value of a field that comes once or not at all.
     private func single(_ name: HTTPField.Name, in head: ResponseHead) throws(HandshakeError) -> String? {
-        let values = head.fields[values: name]
+        let values = head.headers[values: name]
         if values.count > 1 {
             throw HandshakeError(.repeatedField, "\(name) is given \(values.count) times in the answer", response: head)
         }

@@ -25,7 +25,7 @@ public struct HandshakeError: Error, Sendable, Hashable {
     /// The status that the server answered; nil if no answer came or it wasn't HTTP.
     public let status: HTTPResponse.Status?
     /// The fields of the answer; nil if no answer came or it wasn't HTTP.
-    public let fields: HTTPFields?
+    public let headers: HTTPFields?
     /// The first 64 KiB of the answer's body; empty if there was none.
     public let body: [UInt8]
     /// What to try next, in plain words; nil if the answer gives no clue.
@@ -49,7 +49,7 @@ public struct HandshakeError: Error, Sendable, Hashable {
         self.code = code
         self.message = message
         self.status = response?.status
-        self.fields = response?.fields
+        self.headers = response?.headers
         self.body = body
         self.hint = hint
     }
@@ -61,7 +61,7 @@ public struct HandshakeError: Error, Sendable, Hashable {
 
     /// The same with another hint.
     package func with(hint: String) -> HandshakeError {
-        let head = status.map { ResponseHead(status: $0, fields: fields ?? [:]) }
+        let head = status.map { ResponseHead(status: $0, headers: headers ?? [:]) }
         return HandshakeError(code, message, response: head, body: body, hint: hint)
     }
 
@@ -111,9 +111,9 @@ enum HandshakeHint {
         var origin = false
         var credentials = false
 
-        init(_ fields: HTTPFields = [:]) {
-            origin = fields.contains(.origin)
-            credentials = fields.contains(.authorization)
+        init(_ headers: HTTPFields = [:]) {
+            origin = headers.contains(.origin)
+            credentials = headers.contains(.authorization)
         }
     }
 
@@ -129,22 +129,22 @@ enum HandshakeHint {
         case 400..<500 where speaksOfTLS(body): "the port speaks TLS: use wss"
         case 200..<300:
             "the path is not a WebSocket endpoint: it serves pages, or a proxy on the way dropped the upgrade"
-        case 300..<400: redirect(head.fields)
+        case 300..<400: redirect(head.headers)
         case 400: "the server, or a proxy on the way, doesn't understand the request for a WebSocket"
         case 401 where sent.credentials:
-            "the credentials were refused: the server asks for others" + scheme(head.fields[.wwwAuthenticate])
-        case 401: "the server asks for credentials" + scheme(head.fields[.wwwAuthenticate])
+            "the credentials were refused: the server asks for others" + scheme(head.headers[.wwwAuthenticate])
+        case 401: "the server asks for credentials" + scheme(head.headers[.wwwAuthenticate])
         case 403:
             "the server refuses this client: "
                 + (sent.origin ? "it may not allow the Origin" : "\(noOrigin), which it may ask for")
                 + ", or the credentials lack the right"
         case 404: "there is nothing at this path"
         case 405: "the path is not a WebSocket endpoint: it doesn't serve GET"
-        case 407: "the proxy asks for credentials" + scheme(head.fields[.proxyAuthenticate])
-        case 426: version(head.fields)
-        case 429: "the server asks to try less often" + retry(head.fields)
+        case 407: "the proxy asks for credentials" + scheme(head.headers[.proxyAuthenticate])
+        case 426: version(head.headers)
+        case 429: "the server asks to try less often" + retry(head.headers)
         case 502, 504: "a proxy answered; the server behind it didn't"
-        case 503: "the server is overloaded or down" + retry(head.fields)
+        case 503: "the server is overloaded or down" + retry(head.headers)
         default: nil
         }
     }
@@ -167,8 +167,8 @@ enum HandshakeHint {
         }
     }
 
-    private static func redirect(_ fields: HTTPFields) -> String? {
-        fields[.location].map { "\(redirects)\(Quotation.of($0))" }
+    private static func redirect(_ headers: HTTPFields) -> String? {
+        headers[.location].map { "\(redirects)\(Quotation.of($0))" }
     }
 
     /// The authentication scheme that the server names first (RFC 9110 section 11.3).
@@ -180,14 +180,14 @@ enum HandshakeHint {
         return text
     }
 
-    private static func version(_ fields: HTTPFields) -> String {
-        guard let version = fields[.secWebSocketVersion] else {
-            return "the server asks for an upgrade to \(Quotation.of(fields[.upgrade] ?? "another protocol"))"
+    private static func version(_ headers: HTTPFields) -> String {
+        guard let version = headers[.secWebSocketVersion] else {
+            return "the server asks for an upgrade to \(Quotation.of(headers[.upgrade] ?? "another protocol"))"
         }
         return "the server speaks version \(Quotation.of(version)) of the WebSocket protocol; this client speaks 13"
     }
 
-    private static func retry(_ fields: HTTPFields) -> String {
-        fields[.retryAfter].map { "; Retry-After is \(Quotation.of($0))" } ?? ""
+    private static func retry(_ headers: HTTPFields) -> String {
+        headers[.retryAfter].map { "; Retry-After is \(Quotation.of($0))" } ?? ""
     }
 }

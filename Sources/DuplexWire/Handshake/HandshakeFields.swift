@@ -15,13 +15,13 @@ public enum ExtensionHeader {
     /// Empty members of the list are passed over (RFC 9110 section 5.6.1.2). The time taken grows with the length of
     /// the fields and no faster.
     ///
-    /// - Parameter fields: The fields of a head.
+    /// - Parameter headers: The fields of a head.
     /// - Returns: The extensions; none if there is no such field; nil if one of the fields is malformed, is there but
     ///   names no extension, or goes beyond the bounds.
-    public static func parse(_ fields: HTTPFields) -> [ExtensionOffer]? {
-        guard fields.contains(.secWebSocketExtensions) else { return [] }
+    public static func parse(_ headers: HTTPFields) -> [ExtensionOffer]? {
+        guard headers.contains(.secWebSocketExtensions) else { return [] }
         var offers: [ExtensionOffer] = []
-        for value in fields[values: .secWebSocketExtensions] {
+        for value in headers[values: .secWebSocketExtensions] {
             // Each field by itself, so that a quoted string can't reach from one into the next.
             guard let parsed = parse(value), offers.count + parsed.count <= offerBound else { return nil }
             offers += parsed
@@ -127,12 +127,12 @@ public enum SubprotocolHeader {
 
     /// The subprotocols in all the fields of that name, in the order of the client's preference.
     ///
-    /// - Parameter fields: The fields of a request.
+    /// - Parameter headers: The fields of a request.
     /// - Returns: The subprotocols; none if there is no such field; nil if a name isn't a token or comes twice, if
     ///   there are more than ``bound``, or if the fields are there but name none.
-    public static func parse(_ fields: HTTPFields) -> [String]? {
-        guard fields.contains(.secWebSocketProtocol) else { return [] }
-        let names = fields[values: .secWebSocketProtocol].flatMap(Grammar.list).map(String.init)
+    public static func parse(_ headers: HTTPFields) -> [String]? {
+        guard headers.contains(.secWebSocketProtocol) else { return [] }
+        let names = headers[values: .secWebSocketProtocol].flatMap(Grammar.list).map(String.init)
         return !names.isEmpty && isValid(names) ? names : nil
     }
 

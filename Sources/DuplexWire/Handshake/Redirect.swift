@@ -20,13 +20,13 @@ public enum Redirect: Sendable, Hashable {
     /// - Parameters:
     ///   - url: Where the request went.
     ///   - status: The answer's status.
-    ///   - fields: The answer's fields.
-    public init(from url: WebSocketURL, status: HTTPResponse.Status, fields: HTTPFields) {
+    ///   - headers: The answer's fields.
+    public init(from url: WebSocketURL, status: HTTPResponse.Status, headers: HTTPFields) {
         guard [301, 302, 303, 307, 308].contains(status.code) else {
             self = .none
             return
         }
-        let locations = fields[values: .location]
+        let locations = headers[values: .location]
         guard locations.count == 1, let location = locations.first, !location.isEmpty else {
             self = .refused("the redirect has \(locations.count) locations, and not one")
             return

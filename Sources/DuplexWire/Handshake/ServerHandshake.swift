@@ -31,9 +31,9 @@ public enum ServerHandshake {
         ///   - head: the head of the request.
         /// - Returns: whether the client asks for it; nothing changes when it doesn't.
         public mutating func choose(subprotocol: String, askedForIn head: RequestHead) -> Bool {
-            guard SubprotocolHeader.parse(head.fields)?.contains(subprotocol) == true else { return false }
+            guard SubprotocolHeader.parse(head.headers)?.contains(subprotocol) == true else { return false }
             self.subprotocol = subprotocol
-            responseHead.fields[.secWebSocketProtocol] = subprotocol
+            responseHead.headers[.secWebSocketProtocol] = subprotocol
             return true
         }
 
@@ -43,7 +43,7 @@ public enum ServerHandshake {
             deflate = nil
             extensions.removeAll { $0.name == DeflateFields.name }
             let answer = extensions.isEmpty ? nil : ExtensionHeader.serialize(extensions)
-            responseHead.fields[.secWebSocketExtensions] = answer
+            responseHead.headers[.secWebSocketExtensions] = answer
         }
     }
 
@@ -52,7 +52,7 @@ public enum ServerHandshake {
         /// The status to answer.
         public let status: HTTPResponse.Status
         /// The fields that belong to the status, such as Sec-WebSocket-Version with a 426.
-        public let fields: HTTPFields
+        public let headers: HTTPFields
         /// Why, in plain words; fit to be sent as the body.
         public let message: String
     }
@@ -62,7 +62,7 @@ public enum ServerHandshake {
     /// - Parameter head: The head of the request.
     /// - Returns: Whether Upgrade names `websocket`.
     public static func isUpgrade(_ head: RequestHead) -> Bool {
-        head.hasUpgrade && head.fields.hasToken("websocket", in: .upgrade)
+        head.hasUpgrade && head.headers.hasToken("websocket", in: .upgrade)
     }
 
     /// Judges a request by every rule of RFC 6455 section 4.2.1, and answers it by section 4.2.2.
@@ -79,11 +79,11 @@ public enum ServerHandshake {
     ) -> Outcome {
         do throws(Refusal) {
             try checkRequest(head)
-            try checkVersion(head.fields)
-            let key = try key(head.fields)
-            let offers = try offers(head.fields)
+            try checkVersion(head.headers)
+            let key = try key(head.headers)
+            let offers = try offers(head.headers)
             try checkOrigin(head, policy: options.origin)
-            let subprotocol = try subprotocol(head.fields, options: options)
+            let subprotocol = try subprotocol(head.headers, options: options)
             var extensions = options.chooseExtensions(offers).filter { answer in
                 offers.contains { $0.name == answer.name }
             }
@@ -106,17 +106,17 @@ public enum ServerHandshake {
     /// The parts that are HTTP's own: method, version, Upgrade and Connection (items 1, 3 and 4), and no body.
     private static func checkRequest(_ head: RequestHead) throws(Refusal) {
         guard head.method == .get else {
-            throw Refusal(.methodNotAllowed, "a WebSocket begins with GET", fields: [.allow: "GET"])
+            throw Refusal(.methodNotAllowed, "a WebSocket begins with GET", headers: [.allow: "GET"])
         }
         guard head.version >= .http11 else { throw Refusal(.badRequest, "a WebSocket needs HTTP/1.1 or later") }
         guard isUpgrade(head) else {
             throw Refusal(
                 .upgradeRequired,
                 "only a WebSocket is served here: Upgrade isn't websocket",
-                fields: upgradeFields
+                headers: upgradeFields
             )
         }
-        guard head.fields.hasToken("upgrade", in: .connection) else {
+        guard head.headers.hasToken("upgrade", in: .connection) else {
             throw Refusal(.badRequest, "Connection doesn't name Upgrade, so a proxy may have swallowed it")
         }
         // What looks like a body to one side and like frames to the other is how requests are smuggled.
@@ -124,17 +124,17 @@ public enum ServerHandshake {
     }
 
     /// Item 6; the answer names the one version there is (RFC 6455 section 4.4).
-    private static func checkVersion(_ fields: HTTPFields) throws(Refusal) {
-        let versions = fields[values: .secWebSocketVersion]
+    private static func checkVersion(_ headers: HTTPFields) throws(Refusal) {
+        let versions = headers[values: .secWebSocketVersion]
         guard versions == ["13"] else {
             let seen = versions.isEmpty ? "missing" : Quotation.of(versions.joined(separator: ", "))
-            throw Refusal(.upgradeRequired, "Sec-WebSocket-Version is \(seen), not 13", fields: upgradeFields)
+            throw Refusal(.upgradeRequired, "Sec-WebSocket-Version is \(seen), not 13", headers: upgradeFields)
         }
     }
 
     /// Item 5.
-    private static func key(_ fields: HTTPFields) throws(Refusal) -> String {
-        let keys = fields[values: .secWebSocketKey]
+    private static func key(_ headers: HTTPFields) throws(Refusal) -> String {
+        let keys = headers[values: .secWebSocketKey]
         guard keys.count == 1 else {
             throw Refusal(.badRequest, "Sec-WebSocket-Key is given \(keys.count) times, not once")
         }
@@ -145,8 +145,8 @@ public enum ServerHandshake {
     }
 
     /// Item 9; a malformed field is an error even for a server that declines every extension.
-    private static func offers(_ fields: HTTPFields) throws(Refusal) -> [ExtensionOffer] {
-        guard let offers = ExtensionHeader.parse(fields) else {
+    private static func offers(_ headers: HTTPFields) throws(Refusal) -> [ExtensionOffer] {
+        guard let offers = ExtensionHeader.parse(headers) else {
             throw Refusal(.badRequest, "Sec-WebSocket-Extensions is malformed")
         }
         return offers
@@ -154,7 +154,7 @@ public enum ServerHandshake {
 
     /// Item 7, and RFC 6455 section 10.2.
     private static func checkOrigin(_ head: RequestHead, policy: OriginPolicy) throws(Refusal) {
-        let origins = head.fields[values: .origin]
+        let origins = head.headers[values: .origin]
         if origins.count > 1 { throw Refusal(.badRequest, "Origin is given \(origins.count) times") }
         guard policy.allows(origin: origins.first, host: head.host) else {
             let seen = Quotation.of(origins.first ?? "")
@@ -164,10 +164,10 @@ public enum ServerHandshake {
 
     /// Item 8, and the choice of section 4.2.2: the first that the server prefers and the client asks for.
     private static func subprotocol(
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         options: ServerHandshakeOptions
     ) throws(Refusal) -> String? {
-        guard let asked = SubprotocolHeader.parse(fields) else {
+        guard let asked = SubprotocolHeader.parse(headers) else {
             throw Refusal(.badRequest, "Sec-WebSocket-Protocol isn't a list of different tokens")
         }
         if let chosen = options.subprotocols.first(where: asked.contains) { return chosen }
@@ -191,10 +191,10 @@ extension ServerHandshake.Acceptance {
         extensions: [ExtensionOffer],
         deflate: DeflateAgreement?
     ) {
-        var fields: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: accept]
-        if let subprotocol { fields[.secWebSocketProtocol] = subprotocol }
-        if !extensions.isEmpty { fields[.secWebSocketExtensions] = ExtensionHeader.serialize(extensions) }
-        self.responseHead = ResponseHead(status: .switchingProtocols, fields: fields)
+        var headers: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: accept]
+        if let subprotocol { headers[.secWebSocketProtocol] = subprotocol }
+        if !extensions.isEmpty { headers[.secWebSocketExtensions] = ExtensionHeader.serialize(extensions) }
+        self.responseHead = ResponseHead(status: .switchingProtocols, headers: headers)
         self.subprotocol = subprotocol
         self.extensions = extensions
         self.deflate = deflate
@@ -202,9 +202,9 @@ extension ServerHandshake.Acceptance {
 }
 
 extension ServerHandshake.Refusal {
-    fileprivate init(_ status: HTTPResponse.Status, _ message: String, fields: HTTPFields = [:]) {
+    fileprivate init(_ status: HTTPResponse.Status, _ message: String, headers: HTTPFields = [:]) {
         self.status = status
-        self.fields = fields
+        self.headers = headers
         self.message = message
     }
 }

@@ -10,11 +10,11 @@ public enum RetryAfter {
     /// A date is compared with the server's own field Date, so that a clock that is wrong on either side does no harm.
     ///
     /// - Parameters:
-    ///   - fields: the fields of the answer.
+    ///   - headers: the fields of the answer.
     ///   - calendar: seconds since the beginning of 1970 in UTC, for answers with a date and without a field Date.
     /// - Returns: the time to wait, zero for a date that has passed; `nil` without the field, and for what isn't one.
-    public static func delay(_ fields: HTTPFields, calendar: Int64) -> Duration? {
-        guard let text = fields[.retryAfter] else { return nil }
+    public static func delay(_ headers: HTTPFields, calendar: Int64) -> Duration? {
+        guard let text = headers[.retryAfter] else { return nil }
         let trimmed = text.drop { $0 == " " }
         let digits = trimmed.utf8.prefix { Grammar.isDigit($0) }
         if !digits.isEmpty, trimmed.utf8.dropFirst(digits.count).allSatisfy({ $0 == 0x20 }) {
@@ -22,7 +22,7 @@ public enum RetryAfter {
             return digits.count > 9 ? .seconds(999_999_999) : .seconds(Int64(String(trimmed.prefix(digits.count))) ?? 0)
         }
         guard let then = CookieDate.seconds(text) else { return nil }
-        let here = fields[.date].flatMap(CookieDate.seconds) ?? calendar
+        let here = headers[.date].flatMap(CookieDate.seconds) ?? calendar
         return .seconds(max(0, then - here))
     }
 

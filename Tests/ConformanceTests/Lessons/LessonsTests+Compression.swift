@@ -62,7 +62,7 @@ extension LessonsTests {
         try await withListener { url, accept in
             async let connected = WebSocket.connect(to: url, options: Self.naming.patient)
             let peer = try await accept()
-            let request = try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
+            let request = try await peer.acceptWebSocket(headers: "Sec-WebSocket-Extensions: permessage-deflate")
             let offers = request.split(separator: "\r\n").first { $0.hasPrefix("Sec-WebSocket-Extensions: ") } ?? ""
             // The last one asks nothing of the server, and has no parameter with a value.
             let last = offers.split(separator: ",").last ?? ""
@@ -88,7 +88,7 @@ extension LessonsTests {
             #expect(error.handshake?.code == .refused)
             async let connected = WebSocket.connect(to: url, options: WebSocketOptions().patient)
             let second = try await accept()
-            let request = try await second.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
+            let request = try await second.acceptWebSocket(headers: "Sec-WebSocket-Extensions: permessage-deflate")
             #expect(request.contains("\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n"))
             let socket = try await connected
             #expect(await socket.compression != nil)
@@ -103,7 +103,7 @@ extension LessonsTests {
             async let connected = WebSocket.connect(to: url, options: WebSocketOptions().patient)
             let peer = try await accept()
             try await peer.acceptWebSocket(
-                fields: "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=8; "
+                headers: "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=8; "
                     + "client_max_window_bits=8"
             )
             let socket = try await connected

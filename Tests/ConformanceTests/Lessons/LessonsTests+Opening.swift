@@ -15,7 +15,7 @@ import Testing
 extension LessonsTests {
     private static func redirect(to location: String) -> Response {
         var response = Response(.found)
-        response.fields[.location] = location
+        response.headers[.location] = location
         return response
     }
 

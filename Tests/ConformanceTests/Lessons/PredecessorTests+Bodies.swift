@@ -28,7 +28,7 @@ extension PredecessorTests {
         let text = Mutex("")
         try await WebServer.testing(server) { client async throws in
             client.faults = .split(every: size)
-            let response = try await client.post("/", fields: type, body: form.utf8)
+            let response = try await client.post("/", headers: type, body: form.utf8)
             text.withLock { $0 = response.status == .ok ? response.text : "\(response.status.code)" }
         }
         return text.withLock { $0 }
@@ -81,7 +81,7 @@ extension PredecessorTests {
                 ("a=b=c&&", "a:b=c | b=c [\"b=c\"] nil"),
             ]
             for (text, expected) in cases {
-                #expect(try await client.post("/form", fields: type, body: text.utf8).text == expected, "\(text)")
+                #expect(try await client.post("/form", headers: type, body: text.utf8).text == expected, "\(text)")
                 #expect(try await client.get("/query?\(text)").text == expected, "\(text)")
             }
         }
@@ -95,24 +95,24 @@ extension PredecessorTests {
             for value in [
                 "a=1; ; b=2", "; a=1;; b=2;", ";;;a=1;b=2", "a=1; =; =x; b=2", "a=1; c; b=2", " ;a=1 ; b=2 ; ",
             ] {
-                #expect(try await client.get("/", fields: [.cookie: value]).text == "1 2", "\(value)")
+                #expect(try await client.get("/", headers: [.cookie: value]).text == "1 2", "\(value)")
             }
             for value in ["", ";", "; ;", "="] {
-                #expect(try await client.get("/", fields: [.cookie: value]).text == "nil nil", "\(value)")
+                #expect(try await client.get("/", headers: [.cookie: value]).text == "nil nil", "\(value)")
             }
         }
     }
 
     @Test("Fields that come twice are both there")
-    func fields() async throws {
+    func headers() async throws {
         var server = WebServer(port: 0)
         server.get("/") { request in
-            "\(request.fields[values: .via]) \(request.fields[values: .acceptLanguage].count)"
+            "\(request.headers[values: .via]) \(request.headers[values: .acceptLanguage].count)"
         }
         try await WebServer.testing(server) { client async throws in
-            var fields: HTTPFields = [.via: "one"]
-            fields.append(HTTPField(name: .via, value: "two"))
-            #expect(try await client.get("/", fields: fields).text == "[\"one\", \"two\"] 0")
+            var headers: HTTPFields = [.via: "one"]
+            headers.append(HTTPField(name: .via, value: "two"))
+            #expect(try await client.get("/", headers: headers).text == "[\"one\", \"two\"] 0")
         }
     }
 
@@ -131,7 +131,7 @@ extension PredecessorTests {
                 let coded = try #require(deflated)
                 for split in [1, 10, 1_000] {
                     client.faults = .split(every: split)
-                    let response = try await client.post("/", fields: [.contentEncoding: "gzip"], body: coded)
+                    let response = try await client.post("/", headers: [.contentEncoding: "gzip"], body: coded)
                     #expect(response.text == "\(size)", "\(size) bytes in pieces of \(split)")
                 }
             }

@@ -27,14 +27,14 @@ struct PredecessorTests {
         let evil = "x\r\nEvil: 1\r\n\r\nHTTP/1.1 200 OK\r\nEvil: 2\n\nEvil: 3\rEvil: 4\0"
         try await withServer { server in
             server.get("/redirect") { _ in .redirect(to: "/" + evil) as Response }
-            server.get("/field") { _ in Response(fields: [.server: evil, .accept: evil]) }
+            server.get("/field") { _ in Response(headers: [.server: evil, .accept: evil]) }
             server.get("/type") { _ in Response(type: MediaType(rawValue: evil), body: "a") }
             server.get("/name") { _ in
-                Response(fields: [.contentDisposition: ContentDisposition.attachment(filename: evil).description])
+                Response(headers: [.contentDisposition: ContentDisposition.attachment(filename: evil).description])
             }
             server.get("/reason") { _ in Response(HTTPResponse.Status(code: 299, reasonPhrase: evil)) }
             server.get("/problem") { _ async throws -> String in
-                throw Problem(.conflict, "what", fields: [.retryAfter: evil])
+                throw Problem(.conflict, "what", headers: [.retryAfter: evil])
             }
             server.get("/hints", .earlyHints) { request in
                 try await request.sendEarlyHints(evil)
@@ -44,7 +44,7 @@ struct PredecessorTests {
                 _ = try SetCookie("name", evil)
                 return "made"
             }
-            server.use(.after { request, response in response.fields[.via] = request.path == "/step" ? evil : nil })
+            server.use(.after { request, response in response.headers[.via] = request.path == "/step" ? evil : nil })
             server.get("/step") { _ in "" }
             server.get("/trailers") { _ in
                 Response { writer in

@@ -45,13 +45,13 @@ import Testing
         /// How long its head is.
         var headLength: Int { bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? 0 }
 
-        init(_ name: String, _ path: String, _ fields: String, _ body: String, isChunked: Bool) {
+        init(_ name: String, _ path: String, _ headers: String, _ body: String, isChunked: Bool) {
             let size = body.utf8.count
             let half = String(body.prefix(size / 2))
             let rest = String(body.dropFirst(size / 2))
             let chunks = [half, rest].map { "\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n" }.joined() + "0\r\n\r\n"
             let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(size)"
-            let head = "POST \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\(framing)\r\n\r\n"
+            let head = "POST \(path) HTTP/1.1\r\nHost: localhost\r\n\(headers)\(framing)\r\n\r\n"
             self.name = name
             bytes = Array((head + (isChunked ? chunks : body)).utf8)
         }

@@ -54,7 +54,7 @@ import Testing
             }
             for connection in connections {
                 let response = try await connection.response()
-                #expect(response.status == .requestTimeout && response.fields[.connection] == "close")
+                #expect(response.status == .requestTimeout && response.headers[.connection] == "close")
                 #expect(try await connection.receive() == nil)
                 await connection.close()
             }

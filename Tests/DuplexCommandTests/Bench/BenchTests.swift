@@ -54,11 +54,11 @@ struct BenchTests {
         server.webSocket(
             "/",
             admit: { request in
-                let fields = request.fields
+                let headers = request.headers
                 let isRight =
-                    fields[.cookie] == "a=1; b=2" && fields[.authorization] == "Bearer t"
-                    && fields[.origin] == "https://p.test"
-                    && fields[.userAgent] == "probe" && fields[.secWebSocketProtocol] == "bench"
+                    headers[.cookie] == "a=1; b=2" && headers[.authorization] == "Bearer t"
+                    && headers[.origin] == "https://p.test"
+                    && headers[.userAgent] == "probe" && headers[.secWebSocketProtocol] == "bench"
                 return isRight ? .accepted() : .refused(.unauthorized, "no")
             },
             handler: { socket, _ in
@@ -67,8 +67,8 @@ struct BenchTests {
         )
         server.origins = .any
         try await withServer(server) { url in
-            let fields = ["--cookie", "a=1", "--cookie", "b=2", "--bearer", "t", "--origin", "https://p.test"]
-            let arguments = fields + ["--user-agent", "probe", "--subprotocol", "bench", "--compression", "required"]
+            let headers = ["--cookie", "a=1", "--cookie", "b=2", "--bearer", "t", "--origin", "https://p.test"]
+            let arguments = headers + ["--user-agent", "probe", "--subprotocol", "bench", "--compression", "required"]
             let known = try await RunningCommand.run(["bench", url] + arguments + Self.short)
             let unknown = try await RunningCommand.run(["bench", url] + Self.short)
             #expect(known.status == 0 && unknown.status == 3)

@@ -24,11 +24,16 @@ struct DemoFormTests {
         """
 
     @Test("Names and values come back as the server has seen them")
-    func fields() async throws {
+    func headers() async throws {
         try await withPage { client async throws in
-            let fields: HTTPFields = [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"]
-            let response = try await client.request(.post, "/demo/form", fields: fields, body: "text=%3Cb%3E+x&y=".utf8)
-            #expect(response.fields[.contentType] == "application/json" && response.fields[.vary] == "Accept")
+            let headers: HTTPFields = [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"]
+            let response = try await client.request(
+                .post,
+                "/demo/form",
+                headers: headers,
+                body: "text=%3Cb%3E+x&y=".utf8
+            )
+            #expect(response.headers[.contentType] == "application/json" && response.headers[.vary] == "Accept")
             let seen = #"{"name":"text","value":"<b> x","bytes":5},{"name":"y","value":"","bytes":0}"#
             #expect(response.text == #"{"kind":"urlencoded","fields":[\#(seen)]}"# + "\n")
         }
@@ -37,8 +42,8 @@ struct DemoFormTests {
     @Test("Of a file its name, its type and its length come back")
     func parts() async throws {
         try await withPage { client async throws in
-            let fields: HTTPFields = [.contentType: "multipart/form-data; boundary=b"]
-            let response = try await client.request(.post, "/demo/form", fields: fields, body: Self.parts.utf8)
+            let headers: HTTPFields = [.contentType: "multipart/form-data; boundary=b"]
+            let response = try await client.request(.post, "/demo/form", headers: headers, body: Self.parts.utf8)
             let file = #"{"name":"file","value":"","filename":"a<b>.png","type":"image/png","bytes":5}"#
             #expect(
                 response.text == #"{"kind":"multipart","fields":[{"name":"text","value":"<i>","bytes":3},\#(file)]}"#
@@ -50,12 +55,12 @@ struct DemoFormTests {
     @Test("A browser without the script gets a page, in which nothing that was sent is markup")
     func page() async throws {
         try await withPage { client async throws in
-            let fields: HTTPFields = [
+            let headers: HTTPFields = [
                 .contentType: "multipart/form-data; boundary=b", .accept: "text/html,application/xhtml+xml,*/*;q=0.8",
             ]
-            let response = try await client.request(.post, "/demo/form", fields: fields, body: Self.parts.utf8)
-            #expect(response.fields[.contentType] == "text/html; charset=utf-8")
-            #expect(response.fields[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+            let response = try await client.request(.post, "/demo/form", headers: headers, body: Self.parts.utf8)
+            #expect(response.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(response.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
             #expect(response.text.contains("&lt;i&gt;") && response.text.contains("a&lt;b&gt;.png"))
             #expect(!response.text.contains("<i>") && !response.text.contains("<b>"))
         }
@@ -72,9 +77,9 @@ struct DemoFormTests {
     @Test("A long value is shown in part, and counted whole")
     func longValue() async throws {
         try await withPage { client async throws in
-            let fields: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+            let headers: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
             let body = "a=" + String(repeating: "x", count: 5_000)
-            let response = try await client.request(.post, "/demo/form", fields: fields, body: body.utf8)
+            let response = try await client.request(.post, "/demo/form", headers: headers, body: body.utf8)
             #expect(response.text.utf8.count < 400 && response.text.contains(#""bytes":5000"#))
         }
     }

@@ -134,11 +134,11 @@ struct DemoServerTests {
         for file in DemoPage.files {
             let response = DemoServer.response(file, host: "localhost:8080")
             #expect(response.status == .ok && response.body.bytes == file.bytes)
-            #expect(response.fields[.contentType] == file.contentType.rawValue)
-            #expect(response.fields[.xContentTypeOptions] == "nosniff")
-            #expect(response.fields[.cacheControl] == "no-cache")
-            #expect(response.fields[try #require(HTTPField.Name("Referrer-Policy"))] == "no-referrer")
-            let policy = try #require(response.fields[.contentSecurityPolicy])
+            #expect(response.headers[.contentType] == file.contentType.rawValue)
+            #expect(response.headers[.xContentTypeOptions] == "nosniff")
+            #expect(response.headers[.cacheControl] == "no-cache")
+            #expect(response.headers[try #require(HTTPField.Name("Referrer-Policy"))] == "no-referrer")
+            let policy = try #require(response.headers[.contentSecurityPolicy])
             #expect(policy.contains("default-src 'none'") && policy.contains("ws://localhost:8080"))
         }
     }
@@ -146,7 +146,7 @@ struct DemoServerTests {
     @Test("A host with punctuation can't add to the policy", arguments: ["a;script-src", "a'b", "x*", "a$b", ""])
     func hostilePolicy(host: String) throws {
         let response = DemoServer.response(try #require(DemoPage.files.first), host: host)
-        let policy = try #require(response.fields[.contentSecurityPolicy])
+        let policy = try #require(response.headers[.contentSecurityPolicy])
         #expect(policy == DemoPage.contentSecurityPolicy(host: host.isEmpty ? "" : "localhost"))
     }
 
@@ -157,8 +157,8 @@ struct DemoServerTests {
             let socket = try await Socket.connect(to: .host("localhost", port: port))
             let page = try #require(DemoPage.files.first { $0.name == "index.html" })
             let tag = try #require(page.entityTag)
-            let fields = "Host: localhost:\(port)\r\nIf-None-Match: \(tag)\r\n"
-            try await socket.write("GET /demo/duplex.css HTTP/1.1\r\n\(fields)\r\nGET / HTTP/1.1\r\n\(fields)\r\n")
+            let headers = "Host: localhost:\(port)\r\nIf-None-Match: \(tag)\r\n"
+            try await socket.write("GET /demo/duplex.css HTTP/1.1\r\n\(headers)\r\nGET / HTTP/1.1\r\n\(headers)\r\n")
             try await socket.write("GET / HTTP/1.1\r\nHost: localhost:\(port)\r\nConnection: close\r\n\r\n")
             var bytes: [UInt8] = []
             while let more = try await socket.read() { bytes += more }
@@ -306,7 +306,7 @@ struct SharedContentTests {
             let put = try await client.request(.put, "/dav/a.txt", body: Array("one".utf8))
             #expect(put.status == .created)
             #expect(try await client.get("/a.txt").text == "one")
-            let listing = try await client.get("/", fields: [.accept: "text/html"])
+            let listing = try await client.get("/", headers: [.accept: "text/html"])
             #expect(listing.text.contains("a.txt"))
             #expect(try await client.get("/.duplex/").status == .notFound)
             #expect(try await client.request(.put, "/b.txt", body: Array("one".utf8)).status == .methodNotAllowed)
@@ -345,7 +345,7 @@ struct SharedContentTests {
                 }
                 let folder = try await client.request(HTTPRequest.Method("MKCOL") ?? .get, "/dav/.notes")
                 #expect(folder.status == (isShown ? .created : .forbidden))
-                let listing = try await client.get("/", fields: [.accept: "text/html"]).text
+                let listing = try await client.get("/", headers: [.accept: "text/html"]).text
                 #expect(listing.contains(".sync") == isShown && !listing.contains(".duplex"))
                 for own in [".duplex", ".DUPLEX-x"] {
                     for place in ["/dav/", "/"] {

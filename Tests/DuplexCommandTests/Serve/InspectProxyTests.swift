@@ -17,11 +17,11 @@ import Testing
 struct InspectProxyTests {
     /// What the server has seen.
     private final class Seen: Sendable {
-        private let state = Mutex<(fields: [HTTPFields], targets: [String], ends: [String])>(([], [], []))
+        private let state = Mutex<(headers: [HTTPFields], targets: [String], ends: [String])>(([], [], []))
 
         func add(_ request: Request) {
             state.withLock {
-                $0.fields.append(request.fields)
+                $0.headers.append(request.headers)
                 $0.targets.append(request.head.target)
             }
         }
@@ -30,7 +30,7 @@ struct InspectProxyTests {
             state.withLock { $0.ends.append("\(report.code.rawValue) \(report.received?.reason ?? "")") }
         }
 
-        var fields: HTTPFields { state.withLock { $0.fields.last ?? [:] } }
+        var headers: HTTPFields { state.withLock { $0.headers.last ?? [:] } }
         var targets: [String] { state.withLock { $0.targets } }
         var ends: [String] { state.withLock { $0.ends } }
     }
@@ -49,7 +49,7 @@ struct InspectProxyTests {
         server.webSocket("/refused", admit: Self.refuse, handler: { _, _ in })
         let admit: @Sendable (Request) async throws -> Admission<Void> = { request in
             seen.add(request)
-            return .accepted(fields: [.setCookie: "id=7"])
+            return .accepted(headers: [.setCookie: "id=7"])
         }
         server.webSocket("/*", admit: admit, handler: { socket, _ in try await Self.echo(socket, seen) })
         try await server.withRunning { address in
@@ -61,7 +61,7 @@ struct InspectProxyTests {
     }
 
     private static let refuse: @Sendable (Request) async throws -> Admission<Void> = { request in
-        .refused(.unauthorized, "Not you, \(request.fields[.authorization] ?? "stranger").")
+        .refused(.unauthorized, "Not you, \(request.headers[.authorization] ?? "stranger").")
     }
 
     private static func echo(_ socket: isolated WebSocket, _ seen: Seen) async throws {
@@ -137,10 +137,10 @@ struct InspectProxyTests {
             let socket = try await WebSocket.connect(to: url + "/some/where?x=%20y", options: options)
             #expect(seen.targets == ["/some/where?x=%20y"])
             for name in [HTTPField.Name.authorization, .cookie, .userAgent] {
-                #expect(seen.fields[name] == headers[name])
+                #expect(seen.headers[name] == headers[name])
             }
             #expect(socket.subprotocol == "v1")
-            #expect(await socket.responseFields?[.setCookie] == "id=7")
+            #expect(await socket.responseHeaders?[.setCookie] == "id=7")
             await socket.close()
         }
     }
@@ -154,8 +154,8 @@ struct InspectProxyTests {
         try await Self.withProxy(options) { url, seen in
             let socket = try await Self.connect(url + "/", [.authorization: "Bearer theirs"], ["v2", "v1"])
             #expect(seen.targets == ["/start?a=1"])
-            #expect(seen.fields[values: .authorization] == ["Bearer ours"])
-            #expect(seen.fields[values: .origin] == ["https://ours.example"])
+            #expect(seen.headers[values: .authorization] == ["Bearer ours"])
+            #expect(seen.headers[values: .origin] == ["https://ours.example"])
             #expect(socket.subprotocol == "v2")
             await socket.close()
         }

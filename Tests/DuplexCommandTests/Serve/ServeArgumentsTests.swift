@@ -65,12 +65,12 @@ struct ServeArgumentsTests {
             for path in ["/", "/events", "/demo/duplex.js", "/absent"] {
                 let response = try await client.get(path)
                 #expect(response.status == .unauthorized, "\(path)")
-                #expect(response.fields[.wwwAuthenticate]?.hasPrefix("Basic ") == true)
+                #expect(response.headers[.wwwAuthenticate]?.hasPrefix("Basic ") == true)
             }
             await #expect(throws: (any Error).self) { try await client.webSocket("/echo") }
-            #expect(try await client.get("/", fields: Self.right).status == .ok)
-            for _ in 0..<10 { #expect(try await client.get("/", fields: Self.wrong).status == .unauthorized) }
-            #expect(try await client.get("/", fields: Self.wrong).status == .tooManyRequests)
+            #expect(try await client.get("/", headers: Self.right).status == .ok)
+            for _ in 0..<10 { #expect(try await client.get("/", headers: Self.wrong).status == .unauthorized) }
+            #expect(try await client.get("/", headers: Self.wrong).status == .tooManyRequests)
         }
     }
 
@@ -82,9 +82,9 @@ struct ServeArgumentsTests {
             try Data(line.utf8).write(to: URL(fileURLWithPath: folder + "users"))
             try await withServer(["--auth-file", folder + "users"]) { client async throws in
                 #expect(try await client.get("/").status == .unauthorized)
-                #expect(try await client.get("/", fields: Self.wrong).status == .unauthorized)
+                #expect(try await client.get("/", headers: Self.wrong).status == .unauthorized)
                 let right = "Basic " + Data("ann:secret".utf8).base64EncodedString()
-                #expect(try await client.get("/", fields: [.authorization: right]).status == .ok)
+                #expect(try await client.get("/", headers: [.authorization: right]).status == .ok)
             }
             #expect(throws: (any Error).self) {
                 try ServeArguments.parse(["--auth-file", folder + "absent"]).server(serving: nil, tls: nil, log: nil)
@@ -97,18 +97,18 @@ struct ServeArgumentsTests {
         let arguments = ["--cors", "https://a.test", "--cors", "https://b.test", "--auth", "ann:a:b"]
         try await withServer(arguments) { client async throws in
             for (origin, isAllowed) in [("https://b.test", true), ("https://c.test", false)] {
-                var fields = Self.right
-                fields[.origin] = origin
-                let allowed = try await client.get("/", fields: fields).fields[.accessControlAllowOrigin]
+                var headers = Self.right
+                headers[.origin] = origin
+                let allowed = try await client.get("/", headers: headers).headers[.accessControlAllowOrigin]
                 #expect(allowed == (isAllowed ? origin : nil))
             }
             // The browser's question before a request shows no password.
-            let fields: HTTPFields = [.origin: "https://a.test", .accessControlRequestMethod: "PUT"]
-            #expect(try await client.request(.options, "/", fields: fields).status.kind == .successful)
+            let headers: HTTPFields = [.origin: "https://a.test", .accessControlRequestMethod: "PUT"]
+            #expect(try await client.request(.options, "/", headers: headers).status.kind == .successful)
         }
         try await withServer(["--cors", "*"]) { client async throws in
-            let response = try await client.get("/", fields: [.origin: "https://any.test"])
-            #expect(response.fields[.accessControlAllowOrigin] == "*")
+            let response = try await client.get("/", headers: [.origin: "https://any.test"])
+            #expect(response.headers[.accessControlAllowOrigin] == "*")
         }
     }
 
@@ -116,8 +116,8 @@ struct ServeArgumentsTests {
     func compression() async throws {
         for (arguments, coding) in [([], nil), (["--compress"], "gzip")] as [([String], String?)] {
             try await withServer(arguments) { client async throws in
-                let response = try await client.get("/", fields: [.acceptEncoding: "gzip"])
-                #expect(response.fields[.contentEncoding] == coding)
+                let response = try await client.get("/", headers: [.acceptEncoding: "gzip"])
+                #expect(response.headers[.contentEncoding] == coding)
             }
         }
     }
@@ -140,7 +140,7 @@ struct ServeArgumentsTests {
         try await withServer(["--port", "8443", "--redirect-https", "0", "--auth", "ann:a:b"]) { client async throws in
             let response = try await client.get("/a?b")
             #expect(response.status == .permanentRedirect)
-            #expect(response.fields[.location] == "https://localhost:8443/a?b")
+            #expect(response.headers[.location] == "https://localhost:8443/a?b")
         }
     }
 }

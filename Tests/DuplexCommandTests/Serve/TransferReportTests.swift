@@ -46,10 +46,10 @@ struct TransferReportTests {
         try await WebServer.testing(server) { client async throws in
             let bytes = [UInt8](repeating: 1, count: 70_000)
             let answers = [
-                try await client.request(.put, "/a%20b%1b", fields: login, body: bytes),
-                try await client.get("/c", fields: login),
+                try await client.request(.put, "/a%20b%1b", headers: login, body: bytes),
+                try await client.get("/c", headers: login),
                 // Too short to be told.
-                try await client.request(.put, "/d", fields: login, body: Array(bytes.prefix(65_535))),
+                try await client.request(.put, "/d", headers: login, body: Array(bytes.prefix(65_535))),
             ]
             #expect(answers.map(\.status) == [.ok, .ok, .ok])
         }

@@ -249,15 +249,15 @@ import Testing
             options.subprotocols = ["chat"]
             let socket = DelegatedWebSocket(url: url, options: options, delegate: recorder, queue: recorder.queue)
             #expect(socket.subprotocol == nil && socket.remoteAddress == nil)
-            #expect(socket.responseFields == nil && socket.timeline == nil)
+            #expect(socket.responseHeaders == nil && socket.timeline == nil)
             socket.open()
             let peer = try await accept()
-            try await peer.acceptWebSocket(fields: "Sec-WebSocket-Protocol: chat", "Server: test")
+            try await peer.acceptWebSocket(headers: "Sec-WebSocket-Protocol: chat", "Server: test")
             var events = recorder.events.makeAsyncIterator()
             let opened = await events.next()
             #expect(opened == .opened && socket.subprotocol == "chat")
             #expect(socket.remoteAddress == peer.socket.localAddress)
-            #expect(socket.responseFields?[.server] == "test")
+            #expect(socket.responseHeaders?[.server] == "test")
             let timeline = try #require(socket.timeline)
             #expect(timeline.handshake != nil && timeline.closed == nil)
             try await peer.send(.text("a"), .close(1_000))
@@ -267,7 +267,7 @@ import Testing
             while await events.next() != nil {}
             let whole = try #require(socket.timeline)
             #expect(whole.closed != nil && whole.bytesReceived == 1 && whole.opened == timeline.opened)
-            #expect(socket.subprotocol == "chat" && socket.responseFields?[.server] == "test")
+            #expect(socket.subprotocol == "chat" && socket.responseHeaders?[.server] == "test")
         }
     }
 

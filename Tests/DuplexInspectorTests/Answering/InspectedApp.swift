@@ -29,14 +29,14 @@ struct InspectedApp {
     }
 
     func get(_ path: String) async throws -> TestResponse {
-        try await client.get("/in\(path)", fields: [.authorization: "Bearer the-token-of-this-test"])
+        try await client.get("/in\(path)", headers: [.authorization: "Bearer the-token-of-this-test"])
     }
 
     func post(_ path: String, _ json: String) async throws -> TestResponse {
-        let fields: HTTPFields = [
+        let headers: HTTPFields = [
             .authorization: "Bearer the-token-of-this-test",
             .contentType: "application/json", .accept: "application/problem+json",
         ]
-        return try await client.post("/in\(path)", fields: fields, body: Array(json.utf8))
+        return try await client.post("/in\(path)", headers: headers, body: Array(json.utf8))
     }
 }

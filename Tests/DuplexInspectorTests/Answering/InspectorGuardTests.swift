@@ -19,24 +19,24 @@ struct InspectorGuardTests {
         try await InspectorFixture.run { fixture async throws in
             let page = try await fixture.client.get("/_inspect/?token=\(fixture.inspector.token)")
             #expect(page.status == .ok && page.text.contains(#"content="0;url=./""#))
-            #expect(page.fields[.cacheControl] == "no-store" && page.fields[.referrerPolicy] == "no-referrer")
+            #expect(page.headers[.cacheControl] == "no-store" && page.headers[.referrerPolicy] == "no-referrer")
             #expect(!page.text.contains(fixture.inspector.token))
-            let cookie = try #require(page.fields[.setCookie])
+            let cookie = try #require(page.headers[.setCookie])
             #expect(cookie.hasPrefix("duplex-inspector-") && cookie.hasSuffix("; HttpOnly; SameSite=Strict"))
             #expect(!cookie.contains(fixture.inspector.token) && !cookie.contains("Path"))
             let pair = String(cookie.prefix { $0 != ";" })
-            let again = try await fixture.client.get("/_inspect/state", fields: [.cookie: "a=b; \(pair); c=d"])
+            let again = try await fixture.client.get("/_inspect/state", headers: [.cookie: "a=b; \(pair); c=d"])
             #expect(again.status == .ok)
             // It is exchanged again for whoever has the cookie, and doesn't stay in that address either.
             let second = try await fixture.client.get(
                 "/_inspect/?token=\(fixture.inspector.token)",
-                fields: [.cookie: pair]
+                headers: [.cookie: pair]
             )
-            #expect(second.text == page.text && second.fields[.setCookie] == cookie)
+            #expect(second.text == page.text && second.headers[.setCookie] == cookie)
             // The token is good for the page's own path with a slash at its end, where the cookie belongs.
             let short = try await fixture.client.get("/_inspect?token=\(fixture.inspector.token)")
             #expect(short.status == .found)
-            #expect(short.fields[.location] == "./_inspect/?token=\(fixture.inspector.token)")
+            #expect(short.headers[.location] == "./_inspect/?token=\(fixture.inspector.token)")
         }
     }
 
@@ -44,7 +44,7 @@ struct InspectorGuardTests {
     func unreadableItems() async throws {
         try await InspectorFixture.run { fixture async throws in
             let page = try await fixture.client.get("/_inspect/?fbclid=%E9&token=\(fixture.inspector.token)")
-            #expect(page.status == .ok && page.fields[.setCookie] != nil)
+            #expect(page.status == .ok && page.headers[.setCookie] != nil)
         }
     }
 
@@ -56,8 +56,8 @@ struct InspectorGuardTests {
         try await InspectorFixture.run { fixture async throws in
             let query = query.replacing("TOKEN", with: fixture.inspector.token)
             let answer = try await fixture.client.get("/_inspect/\(query)")
-            #expect(answer.status == .unauthorized && answer.fields[.setCookie] == nil)
-            #expect(answer.fields[.wwwAuthenticate] == #"Bearer realm="inspector""#)
+            #expect(answer.status == .unauthorized && answer.headers[.setCookie] == nil)
+            #expect(answer.headers[.wwwAuthenticate] == #"Bearer realm="inspector""#)
         }
     }
 
@@ -79,9 +79,9 @@ struct InspectorGuardTests {
             let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
             for path in ["/_inspect/", "/_inspect", "/_inspect/state", "/_inspect/none", "/_inspect/connections/reset"]
             {
-                for fields in [HTTPFields(), [site: "cross-site", .origin: "http://evil.example"]] {
+                for headers in [HTTPFields(), [site: "cross-site", .origin: "http://evil.example"]] {
                     let target = "\(path)?token=\(fixture.inspector.token)"
-                    _ = try await fixture.client.request(method, target, fields: fields)
+                    _ = try await fixture.client.request(method, target, headers: headers)
                 }
             }
             #expect(try await fixture.client.get("/last").status == .notFound)
@@ -110,8 +110,8 @@ struct InspectorGuardTests {
                 [.cookie: "duplex-inspector-00000000=\(token)"], [.authorization: "Basic \(token)"],
                 [.authorization: "Bearer \(token)0"], [.authorization: token],
             ]
-            for fields in others {
-                #expect(try await fixture.client.get("/_inspect/state", fields: fields).status == .unauthorized)
+            for headers in others {
+                #expect(try await fixture.client.get("/_inspect/state", headers: headers).status == .unauthorized)
             }
             #expect(try await fixture.client.get("/_inspect/\(token)").status == .unauthorized)
             // Changes can't be asked for with a token that any page could put into a link.
@@ -146,9 +146,9 @@ struct InspectorGuardTests {
             let forged: [HTTPFields] = [
                 [.origin: "http://evil.example"], [.origin: "null"], [site: "cross-site"], [site: "same-site"],
             ]
-            for fields in forged {
-                let answer = try await fixture.post("connections/reset", "{'id':'ws-0'}", fields)
-                #expect(answer.status == .forbidden, "\(fields)")
+            for headers in forged {
+                let answer = try await fixture.post("connections/reset", "{'id':'ws-0'}", headers)
+                #expect(answer.status == .forbidden, "\(headers)")
             }
             // The same without is let through, and finds nothing.
             #expect(try await fixture.post("connections/reset", "{'id':'ws-0'}").status == .notFound)
@@ -187,21 +187,21 @@ struct InspectorGuardTests {
         arguments: ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"]
     )
     func proxies(field: String) async throws {
-        let fields: HTTPFields = [try #require(HTTPField.Name(field)): "203.0.113.1"]
+        let headers: HTTPFields = [try #require(HTTPField.Name(field)): "203.0.113.1"]
         try await InspectorFixture.run { fixture async throws in
-            #expect(try await fixture.get("state", fields).status == .forbidden)
+            #expect(try await fixture.get("state", headers).status == .forbidden)
         }
         var options = InspectorOptions()
         options.answersOtherMachines = true
         try await InspectorFixture.run(options) { fixture async throws in
-            #expect(try await fixture.get("state", fields).status == .ok)
+            #expect(try await fixture.get("state", headers).status == .ok)
             // One that has TLS says so, and the cookie is for TLS only then.
             let scheme = try #require(HTTPField.Name("X-Forwarded-Proto"))
             let page = try await fixture.client.get(
                 "/_inspect/?token=\(fixture.inspector.token)",
-                fields: [scheme: "https"]
+                headers: [scheme: "https"]
             )
-            #expect(page.fields[.setCookie]?.hasSuffix("; HttpOnly; SameSite=Strict; Secure") == true)
+            #expect(page.headers[.setCookie]?.hasSuffix("; HttpOnly; SameSite=Strict; Secure") == true)
         }
     }
 
@@ -212,16 +212,16 @@ struct InspectorGuardTests {
         var server = WebServer(port: 0)
         server.get("/") { _ in "ok" }
         let known = RouteOption.before { request in
-            if request.fields[.from] == "ann" { request[AuthenticatedUser.self] = "ann" }
+            if request.headers[.from] == "ann" { request[AuthenticatedUser.self] = "ann" }
             return nil
         }
         let inspector = server.inspector("/_inspect", options, known)
         #expect(inspector.address(below: "http://localhost:80/") == "http://localhost:80/_inspect/")
         try await WebServer.testing(server) { client async throws in
-            #expect(try await client.get("/_inspect/state", fields: [.from: "ann"]).status == .ok)
-            #expect(try await client.get("/_inspect/state", fields: [.from: "bob"]).status == .unauthorized)
+            #expect(try await client.get("/_inspect/state", headers: [.from: "ann"]).status == .ok)
+            #expect(try await client.get("/_inspect/state", headers: [.from: "bob"]).status == .unauthorized)
             let token: HTTPFields = [.authorization: "Bearer \(inspector.token)"]
-            #expect(try await client.get("/_inspect/state", fields: token).status == .unauthorized)
+            #expect(try await client.get("/_inspect/state", headers: token).status == .unauthorized)
         }
     }
 

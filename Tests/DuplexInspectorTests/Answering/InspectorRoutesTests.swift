@@ -35,9 +35,9 @@ struct InspectorRoutesTests {
     func answers() throws {
         let object = try InspectorAnswer.json(["a": 1])
         #expect(object.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "{\"a\":1}\n")
-        #expect(object.fields[.contentType] == "application/json" && object.fields[.cacheControl] == "no-store")
+        #expect(object.headers[.contentType] == "application/json" && object.headers[.cacheControl] == "no-store")
         let file = InspectorAnswer.attachment(.json, named: "a b.har", [1])
-        #expect(file.fields[.contentDisposition]?.contains("attachment") == true && file.body.bytes == [1])
+        #expect(file.headers[.contentDisposition]?.contains("attachment") == true && file.body.bytes == [1])
     }
 }
 

@@ -36,9 +36,9 @@ struct ViewsRoomTests {
             let found = try await app.get("/views/search?\(scene)&text=HELLO").value(ViewsRoom.Found.self)
             #expect(found.ids == ["label"])
             let picture = try await app.get("/views/picture?\(scene)&id=label")
-            #expect(picture.body == Self.png && picture.fields[.contentType] == "image/png")
-            #expect(picture.fields[.xContentTypeOptions] == "nosniff")
-            #expect(picture.fields[.contentSecurityPolicy] == "default-src 'none'; frame-ancestors 'none'")
+            #expect(picture.body == Self.png && picture.headers[.contentType] == "image/png")
+            #expect(picture.headers[.xContentTypeOptions] == "nosniff")
+            #expect(picture.headers[.contentSecurityPolicy] == "default-src 'none'; frame-ancestors 'none'")
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
 
 @Suite("The part of the inspector for the console", .timeLimit(minutes: 1))
 struct ConsoleRoomTests {
-    private static let fields: HTTPFields = [.authorization: "Bearer the-token-of-this-test"]
+    private static let headers: HTTPFields = [.authorization: "Bearer the-token-of-this-test"]
 
     private static func server(_ console: InspectorConsole, _ logger: Logger? = nil) -> WebServer {
         var server = WebServer(port: 0)
@@ -39,15 +39,15 @@ struct ConsoleRoomTests {
     @Test("The history is a text to keep, of what is wanted")
     func history() async throws {
         try await WebServer.testing(Self.server(Self.filled())) { client async throws in
-            let all = try await client.get("/inspect/console/history", fields: Self.fields)
-            #expect(all.status == .ok && all.fields[.contentType] == "text/plain; charset=utf-8")
-            #expect(all.fields[.contentDisposition]?.hasPrefix("attachment") == true)
+            let all = try await client.get("/inspect/console/history", headers: Self.headers)
+            #expect(all.status == .ok && all.headers[.contentType] == "text/plain; charset=utf-8")
+            #expect(all.headers[.contentDisposition]?.hasPrefix("attachment") == true)
             #expect(
                 all.text.split(separator: "\n").map { $0.dropFirst(25) } == ["info app: one", "error app: two <b>"]
             )
-            let some = try await client.get("/inspect/console/history?level=error&text=TWO", fields: Self.fields)
+            let some = try await client.get("/inspect/console/history?level=error&text=TWO", headers: Self.headers)
             #expect(some.text.split(separator: "\n").count == 1)
-            let wrong = try await client.get("/inspect/console/history?level=loud", fields: Self.fields)
+            let wrong = try await client.get("/inspect/console/history?level=loud", headers: Self.headers)
             #expect(wrong.status == .badRequest && wrong.text.contains("There is no level"))
         }
     }
@@ -59,7 +59,7 @@ struct ConsoleRoomTests {
         for number in 1...4 { logger.info("old \(number)") }
         try await WebServer.testing(Self.server(console)) { client async throws in
             var options = WebSocketOptions()
-            options.headers = Self.fields
+            options.headers = Self.headers
             let socket = try await client.webSocket("/inspect/live", options: options)
             try await socket.send(#"{"watch":1,"topic":"console"}"#)
             try await socket.send(#"{"watch":2,"topic":"console","parameters":{"level":"error"}}"#)
@@ -96,7 +96,7 @@ struct ConsoleRoomTests {
         let logger = Logger(label: "server") { InspectorLogHandler(label: $0, to: console, level: .trace) }
         try await WebServer.testing(Self.server(console, logger)) { client async throws in
             var options = WebSocketOptions()
-            options.headers = Self.fields
+            options.headers = Self.headers
             let socket = try await client.webSocket("/inspect/live", options: options)
             try await socket.send(#"{"watch":1,"topic":"console"}"#)
             logger.info("something to send")

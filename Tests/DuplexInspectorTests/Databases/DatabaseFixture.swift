@@ -94,18 +94,18 @@ struct InspectorClient {
             "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
         }
         let target = "/_inspect/\(path)" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
-        return try await client.get(target, fields: [.authorization: "Bearer \(token)"])
+        return try await client.get(target, headers: [.authorization: "Bearer \(token)"])
     }
 
     func request(_ method: HTTPRequest.Method, _ path: String) async throws -> TestResponse {
-        try await client.request(method, "/_inspect/\(path)", fields: [.authorization: "Bearer \(token)"])
+        try await client.request(method, "/_inspect/\(path)", headers: [.authorization: "Bearer \(token)"])
     }
 
     func post(_ path: String, _ value: [String: any Sendable]) async throws -> TestResponse {
         let body = try JSONSerialization.data(withJSONObject: value)
         return try await client.post(
             "/_inspect/\(path)",
-            fields: [.authorization: "Bearer \(token)", .contentType: "application/json"],
+            headers: [.authorization: "Bearer \(token)", .contentType: "application/json"],
             body: Array(body)
         )
     }

@@ -67,7 +67,7 @@ import Testing
                     for path in paths { all.append(try await client.get("/_inspect/databases/\(path)database=Main")) }
                     for (path, sql) in [("query", "SELECT 1"), ("execute", "DELETE FROM people WHERE id = 1")] {
                         let body = Array(#"{"database":"Main","sql":"\#(sql)"}"#.utf8)
-                        all.append(try await client.post("/_inspect/databases/\(path)", fields: json, body: body))
+                        all.append(try await client.post("/_inspect/databases/\(path)", headers: json, body: body))
                     }
                     return all
                 }
@@ -86,7 +86,7 @@ import Testing
         try await Self.run { inspector async throws in
             let copy = try await inspector.get("databases/download", Self.main)
             #expect(copy.status == .ok && copy.text.hasPrefix("SQLite format 3"))
-            #expect(copy.fields[.contentDisposition]?.contains("Main.sqlite") == true)
+            #expect(copy.headers[.contentDisposition]?.contains("Main.sqlite") == true)
             #expect(try await inspector.get("databases/download", ["database": "None"]).status == .notFound)
         }
     }
@@ -105,12 +105,12 @@ import Testing
             let value = try await inspector.get("databases/cell", cell).value(DatabaseRoom.Cell.self)
             #expect(value.cell?.text.count == 1_000 && value.image == nil)
             let whole = try await inspector.get("databases/value", cell)
-            #expect(whole.body.count == 1_000 && whole.fields[.contentDisposition]?.hasPrefix("attachment") == true)
+            #expect(whole.body.count == 1_000 && whole.headers[.contentDisposition]?.hasPrefix("attachment") == true)
             let picture: KeyValuePairs = ["database": "Main", "table": "t", "row": "2", "index": "1", "as": "image"]
             let image = try await inspector.get("databases/value", picture)
-            #expect(image.fields[.contentType] == "image/png")
-            #expect(image.fields[.contentSecurityPolicy] == "default-src 'none'; sandbox")
-            #expect(image.fields[.xContentTypeOptions] == "nosniff")
+            #expect(image.headers[.contentType] == "image/png")
+            #expect(image.headers[.contentSecurityPolicy] == "default-src 'none'; sandbox")
+            #expect(image.headers[.xContentTypeOptions] == "nosniff")
             let text: KeyValuePairs = ["database": "Main", "table": "t", "row": "0", "index": "1", "as": "image"]
             #expect(try await inspector.get("databases/value", text).status == .notFound)
             let none: KeyValuePairs = ["database": "Main", "table": "t", "row": "9", "index": "1"]

@@ -36,9 +36,9 @@ import Testing
             #expect(try await inspector.get("files/list").value(FileRoom.List.self).folders == ["Documents"])
             let page = try await inspector.get("files/0/")
             #expect(page.status == .ok && page.text.contains("<title>Documents</title>"))
-            #expect(page.fields[.contentSecurityPolicy]?.contains("frame-ancestors 'self'") == true)
-            #expect(page.fields[.contentSecurityPolicy]?.contains("'none'; frame-src 'self'") != true)
-            #expect(page.fields[.xFrameOptions] == "SAMEORIGIN")
+            #expect(page.headers[.contentSecurityPolicy]?.contains("frame-ancestors 'self'") == true)
+            #expect(page.headers[.contentSecurityPolicy]?.contains("'none'; frame-src 'self'") != true)
+            #expect(page.headers[.xFrameOptions] == "SAMEORIGIN")
             #expect(try await inspector.client.get("/_inspect/files/0/").status == .unauthorized)
             #expect(try await inspector.client.get("/_inspect/files/0/list").status == .unauthorized)
             let list = try await inspector.get("files/0/list").object

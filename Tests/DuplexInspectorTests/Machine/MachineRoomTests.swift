@@ -17,7 +17,7 @@ import Testing
 
 @Suite("The part of the inspector for the machine", .timeLimit(minutes: 1))
 struct MachineRoomTests {
-    private static let fields: HTTPFields = [.authorization: "Bearer the-token-of-this-test"]
+    private static let headers: HTTPFields = [.authorization: "Bearer the-token-of-this-test"]
 
     private static var server: WebServer {
         var server = WebServer(port: 0)
@@ -31,7 +31,7 @@ struct MachineRoomTests {
     @Test("The list of descriptors")
     func descriptors() async throws {
         try await WebServer.testing(Self.server) { client async throws in
-            let answer = try await client.get("/inspect/machine/descriptors", fields: Self.fields)
+            let answer = try await client.get("/inspect/machine/descriptors", headers: Self.headers)
             let list = try answer.value(MachineRoom.Descriptors.self)
             #expect(answer.status == .ok && list.descriptors?.first?.number == 0 && list.count ?? 0 > 2, "\(list)")
         }
@@ -41,7 +41,7 @@ struct MachineRoomTests {
     func live() async throws {
         try await WebServer.testing(Self.server) { client async throws in
             var options = WebSocketOptions()
-            options.headers = Self.fields
+            options.headers = Self.headers
             let socket = try await client.webSocket("/inspect/live", options: options)
             try await socket.send(#"{"watch":1,"topic":"machine"}"#)
             for _ in 0..<3 {
@@ -62,7 +62,7 @@ struct MachineRoomTests {
     func network() async throws {
         try await WebServer.testing(Self.server) { client async throws in
             var options = WebSocketOptions()
-            options.headers = Self.fields
+            options.headers = Self.headers
             let socket = try await client.webSocket("/inspect/live", options: options)
             let page = LivePage(socket: socket)
             try await page.watch("machine")

@@ -40,7 +40,7 @@ struct CurlCommandTests {
     @Test("Whatever is in URL, fields and body comes to curl as it is", arguments: hostile)
     func quotes(text: String) async throws {
         var exchange = exchange("http://example.com/" + text.filter { !$0.isWhitespace && $0.isASCII }, "POST")
-        exchange.requestFields = [.userAgent: text, .accept: "*/*", .contentType: "text/plain", .contentLength: "1"]
+        exchange.requestHeaders = [.userAgent: text, .accept: "*/*", .contentType: "text/plain", .contentLength: "1"]
         exchange.requestBody = RecordedBytes(Array(text.utf8))
         let (words, input) = try await run(exchange)
         #expect(words.starts(with: ["--globoff", "--path-as-is", "--url", exchange.url, "--request", "POST"]))
@@ -69,7 +69,7 @@ struct CurlCommandTests {
     @Test("No control character is in the line")
     func controls() throws {
         var exchange = exchange("http://example.com/\u{1B}[2J\n\u{7}ü", "POST")
-        exchange.requestFields = [.userAgent: "a\tb"]
+        exchange.requestHeaders = [.userAgent: "a\tb"]
         exchange.requestBody = RecordedBytes([0, 10, 27])
         let text = try #require(CurlCommand(exchange)).text
         #expect(!text.utf8.contains { $0 < 0x20 || $0 == 0x7F })

@@ -62,7 +62,7 @@ struct RecordedHeadsTests {
             method: "GET / HTTP/1.1\r\nX: y",
             url: "http://a\r\nX: y/b\r\nX: y"
         )
-        exchange.requestFields = [.userAgent: "a\r\nX: y"]
+        exchange.requestHeaders = [.userAgent: "a\r\nX: y"]
         exchange.status = 99_999
         exchange.reason = "OK\r\nX: y"
         let text = String(decoding: RecordedHeads.request(exchange) + RecordedHeads.response(exchange), as: UTF8.self)

@@ -114,7 +114,9 @@ struct ReplayTests {
     @Test("Subprotocols are asked for as they were, and another one is told")
     func subprotocol() async throws {
         var connection = Self.connection("/echo", [])
-        connection.requestFields = [.secWebSocketProtocol: "other, chat", .secWebSocketKey: "x", .upgrade: "websocket"]
+        connection.requestHeaders = [
+            .secWebSocketProtocol: "other, chat", .secWebSocketKey: "x", .upgrade: "websocket",
+        ]
         connection.subprotocol = "other"
         let outcome = try await Self.run(connection)
         #expect(outcome.differences == ["The subprotocol was “other”, and is “chat” now."])
@@ -168,26 +170,26 @@ struct ReplayClientTests {
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.post("/orders") { request in
             let body = try await request.body.collect()
-            seen.withLock { $0.append((request.fields, request.head.host + " " + request.head.target, body)) }
+            seen.withLock { $0.append((request.headers, request.head.host + " " + request.head.target, body)) }
             return Response.text("thanks", status: .accepted)
         }
         var exchange = try Sample.exchange()
-        exchange.requestFields[.authorization] = "Bearer [masked]"
-        exchange.requestFields[.expect] = "100-continue"
+        exchange.requestHeaders[.authorization] = "Bearer [masked]"
+        exchange.requestHeaders[.expect] = "100-continue"
         let recorded = exchange
         try await server.withRunning { address in
             let target = try #require(ReplayTarget("http://\(address)"))
-            let answer = try await ReplayClient(target: target, fields: [.userAgent: "replay"]).send(recorded)
+            let answer = try await ReplayClient(target: target, headers: [.userAgent: "replay"]).send(recorded)
             #expect(answer.status == 202)
             #expect(answer.size == 6)
             #expect(answer.seconds < 20)
-            let (fields, line, body) = try #require(seen.withLock { $0.first })
+            let (headers, line, body) = try #require(seen.withLock { $0.first })
             #expect(line == "\(address) /orders?x=1&y=")
             #expect(body == recorded.requestBody.bytes)
-            #expect(fields[.authorization] == nil && fields[.expect] == nil)
-            #expect(fields[.userAgent] == "replay")
-            #expect(fields[.cookie] == "a=1; b=2=3")
-            #expect(fields[.contentLength] == "7")
+            #expect(headers[.authorization] == nil && headers[.expect] == nil)
+            #expect(headers[.userAgent] == "replay")
+            #expect(headers[.cookie] == "a=1; b=2=3")
+            #expect(headers[.contentLength] == "7")
         }
     }
 

@@ -43,11 +43,11 @@ enum Sample {
         )
         connection.local = try SocketAddress("127.0.0.1", port: 40_001)
         connection.remote = try SocketAddress("127.0.0.1", port: 9_001)
-        connection.requestFields = [
+        connection.requestHeaders = [
             .upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: "13",
             .secWebSocketKey: "dGhlIHNhbXBsZSBub25jZQ==", .secWebSocketExtensions: "permessage-deflate",
         ]
-        connection.responseFields = [
+        connection.responseHeaders = [
             .upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
             .secWebSocketExtensions: "permessage-deflate", .secWebSocketProtocol: "chat",
         ]
@@ -87,14 +87,14 @@ enum Sample {
         exchange.peer = try SocketAddress("::1", port: 50_001)
         exchange.local = try SocketAddress("::1", port: 8_080)
         exchange.route = "/orders"
-        exchange.requestFields = [
+        exchange.requestHeaders = [
             .contentType: "application/x-www-form-urlencoded", .contentLength: "7",
             .cookie: "a=1; b=2=3",
         ]
         exchange.requestBody = RecordedBytes(Array("n=1&m=2".utf8))
         exchange.status = 201
         exchange.reason = "Created"
-        exchange.responseFields = [
+        exchange.responseHeaders = [
             .contentType: "application/json", .contentEncoding: "gzip", .transferEncoding: "chunked",
             .setCookie: "id=7; Path=/",
         ]

@@ -13,20 +13,20 @@ struct SecretMaskTests {
     let mask = SecretMask(["Token", "X-Key"])
 
     @Test("Fields with credentials are masked always, and those that the app names")
-    func fields() throws {
-        var fields: HTTPFields = [
+    func headers() throws {
+        var headers: HTTPFields = [
             .authorization: "Bearer abc", .cookie: "a=1; b=2", .setCookie: "a=1; Path=/", .accept: "*/*",
             .proxyAuthorization: "Basic xyz",
         ]
-        fields[try #require(HTTPField.Name("x-key"))] = "k"
-        let masked = mask.masked(fields)
+        headers[try #require(HTTPField.Name("x-key"))] = "k"
+        let masked = mask.masked(headers)
         #expect(masked[.authorization] == "Bearer [masked]")
         #expect(masked[.proxyAuthorization] == "Basic [masked]")
         #expect(masked[.cookie] == "[masked]")
         #expect(masked[.setCookie] == "[masked]")
         #expect(masked[.accept] == "*/*")
         #expect(masked[try #require(HTTPField.Name("X-Key"))] == "[masked]")
-        #expect(masked.count == fields.count)
+        #expect(masked.count == headers.count)
         #expect(SecretMask().masked([.authorization: "abc"])[.authorization] == "[masked]")
     }
 
@@ -68,7 +68,7 @@ struct SecretMaskTests {
         let token = RandomText.hexadecimal()
         let secret = InspectorSecret([token])
         var exchange = RecordedExchange(id: 1, began: 0, method: "POST", url: "http://a/?x=\(token)")
-        exchange.requestFields = [.referer: "http://a/?x=\(token)", .accept: "x \(token)"]
+        exchange.requestHeaders = [.referer: "http://a/?x=\(token)", .accept: "x \(token)"]
         exchange.requestBody = body("say \(token) twice: \(token)")
         exchange.responseBody = body("\(token)")
         var connection = RecordedConnection(id: 1, isClient: true, url: "ws://a/\(token)", isSecure: false, began: 0)
@@ -91,15 +91,15 @@ struct SecretMaskTests {
     @Test("Everything of an exchange is masked")
     func exchange() {
         var exchange = RecordedExchange(id: 1, began: 0, method: "POST", url: "http://a/?token=S3CRET")
-        exchange.requestFields = [.authorization: "S3CRET", .contentType: "application/x-www-form-urlencoded"]
+        exchange.requestHeaders = [.authorization: "S3CRET", .contentType: "application/x-www-form-urlencoded"]
         exchange.requestBody = body("token=S3CRET")
-        exchange.responseFields = [.setCookie: "S3CRET"]
+        exchange.responseHeaders = [.setCookie: "S3CRET"]
         exchange.responseBody = body(#"{"token":"S3CRET"}"#)
         exchange.error = "http://a/?token=S3CRET can't be reached"
         let masked = mask.masked(Recording(exchanges: [exchange])).exchanges
         #expect(masked.count == 1)
         for exchange in masked {
-            let whole = "\(exchange.url) \(exchange.requestFields) \(exchange.responseFields) \(exchange.error ?? "")"
+            let whole = "\(exchange.url) \(exchange.requestHeaders) \(exchange.responseHeaders) \(exchange.error ?? "")"
             #expect(exchange.error == "http://a/?token=[masked] can't be reached")
             let bodies = String(decoding: exchange.requestBody.bytes + exchange.responseBody.bytes, as: UTF8.self)
             #expect(!(whole + bodies).contains("S3CRET"))

@@ -54,10 +54,10 @@ struct RecordingsRoomTests {
                 let response = try await client.get("/i/recordings/" + path)
                 #expect(response.status == .ok, "\(path)")
                 #expect(!response.text.contains("S3CRET"), "\(path)")
-                #expect(response.fields[.cacheControl] == "no-store", "\(path)")
+                #expect(response.headers[.cacheControl] == "no-store", "\(path)")
             }
             let archive = try await client.get("/i/recordings/har?recording=0")
-            #expect(archive.fields[.contentDisposition]?.contains("recording.har") == true)
+            #expect(archive.headers[.contentDisposition]?.contains("recording.har") == true)
             #expect(try HARFile.read(archive.body).recording.connections.count == 1)
             let packets = try await client.get("/i/recordings/pcapng?recording=0")
             #expect(packets.body.prefix(4) == [0x0A, 0x0D, 0x0D, 0x0A])
@@ -105,14 +105,14 @@ struct RecordingsRoomTests {
             #expect(try await client.get("/i/recordings/list").value(RecordingJSON.List.self).recordings.isEmpty)
             let archive = try HARFile.write(Sample.recording())
             let path = "/i/recordings/import?name=a%20b.har"
-            let answer = try await client.post(path, fields: Self.json, body: archive)
+            let answer = try await client.post(path, headers: Self.json, body: archive)
             #expect(try answer.value(RecordingJSON.Imported.self).id == 1)
             let list = try await client.get("/i/recordings/list").value(RecordingJSON.List.self).recordings
             #expect(list.map(\.name) == ["a b.har"] && list[0].requests == 1 && list[0].webSockets == 1)
             let frames = try await client.get("/i/recordings/frames?recording=1&entry=c0&from=2")
             #expect(try frames.value(RecordingJSON.Frames.self).total == 10, "\(frames.text.prefix(300))")
             let body = Array(#"{"recording":1}"#.utf8)
-            let removal = try await client.post("/i/recordings/remove", fields: Self.json, body: body)
+            let removal = try await client.post("/i/recordings/remove", headers: Self.json, body: body)
             #expect(removal.status == .noContent)
             #expect(try await client.get("/i/recordings/entries?recording=1").status == .notFound)
         }
@@ -126,7 +126,7 @@ struct RecordingsRoomTests {
     )
     func refuses(text: String, sentence: String) async throws {
         try await WebServer.testing(Self.server()) { client in
-            let answer = try await client.post("/i/recordings/import", fields: Self.json, body: Array(text.utf8))
+            let answer = try await client.post("/i/recordings/import", headers: Self.json, body: Array(text.utf8))
             #expect(answer.status == .badRequest)
             #expect(answer.text.contains(sentence))
         }
@@ -158,7 +158,7 @@ struct RecordingsRoomTests {
     func forbidden() async throws {
         try await WebServer.testing(Self.server()) { client in
             let body = Array(#"{"recording":0,"target":"http://127.0.0.1:1"}"#.utf8)
-            let answer = try await client.post("/i/recordings/replay", fields: Self.json, body: body)
+            let answer = try await client.post("/i/recordings/replay", headers: Self.json, body: body)
             #expect(answer.status == .forbidden)
         }
     }
@@ -166,21 +166,21 @@ struct RecordingsRoomTests {
     @Test("A recording is replayed against a server, and its differences are told")
     func replays() async throws {
         var other = WebServer(host: "127.0.0.1", port: 0)
-        other.post("/orders") { request in Response.text(request.fields[.authorization] ?? "", status: .created) }
+        other.post("/orders") { request in Response.text(request.headers[.authorization] ?? "", status: .created) }
         let server = Self.server(
             allowing: [.replaying],
             recorded: { Recording(exchanges: (try? [Sample.exchange()]) ?? []) }
         )
         try await other.withRunning { address in
             try await WebServer.testing(server) { client in
-                let wish = #"{"recording":0,"target":"http://\#(address)","fields":[["Authorization","12345678901"]]}"#
-                let answer = try await client.post("/i/recordings/replay", fields: Self.json, body: Array(wish.utf8))
+                let wish = #"{"recording":0,"target":"http://\#(address)","headers":[["Authorization","12345678901"]]}"#
+                let answer = try await client.post("/i/recordings/replay", headers: Self.json, body: Array(wish.utf8))
                 let outcomes = try answer.value(RecordingJSON.Outcomes.self)
                 let first = try #require(outcomes.outcomes.first)
                 #expect(first.recorded == 201 && first.status == 201 && first.differences.isEmpty, "\(outcomes)")
                 #expect(outcomes.outcomes.count == 1 && outcomes.left == 0)
                 let named = #"{"recording":0,"target":"http://\#(address)","entries":["e4"]}"#
-                let none = try await client.post("/i/recordings/replay", fields: Self.json, body: Array(named.utf8))
+                let none = try await client.post("/i/recordings/replay", headers: Self.json, body: Array(named.utf8))
                 let left = try none.value(RecordingJSON.Outcomes.self)
                 #expect(left.outcomes.isEmpty && left.left == 0)
             }
@@ -191,14 +191,14 @@ struct RecordingsRoomTests {
         "A target with a path, and a field that is none, are refused",
         arguments: [
             #"{"recording":0,"target":"http://a/b"}"#, #"{"recording":0}"#,
-            #"{"recording":0,"target":"http://a","fields":[["a b","c"]]}"#,
-            #"{"recording":0,"target":"http://a","fields":[["a","c\r\nd: e"]]}"#,
-            #"{"recording":0,"target":"http://a","fields":[["a"]]}"#,
+            #"{"recording":0,"target":"http://a","headers":[["a b","c"]]}"#,
+            #"{"recording":0,"target":"http://a","headers":[["a","c\r\nd: e"]]}"#,
+            #"{"recording":0,"target":"http://a","headers":[["a"]]}"#,
         ]
     )
     func refusesWishes(wish: String) async throws {
         try await WebServer.testing(Self.server(allowing: [.replaying], recorded: { Recording() })) { client in
-            let answer = try await client.post("/i/recordings/replay", fields: Self.json, body: Array(wish.utf8))
+            let answer = try await client.post("/i/recordings/replay", headers: Self.json, body: Array(wish.utf8))
             #expect(answer.status == .badRequest)
         }
     }

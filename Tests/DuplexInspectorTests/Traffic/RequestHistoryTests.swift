@@ -78,7 +78,7 @@ struct RequestWatcherTests {
     func exchange() async throws {
         var server = WebServer(port: 0)
         server.post("/echo") { request in
-            Response(type: .plainText, fields: [.eTag: "\"1\""], body: .text(try await request.text()))
+            Response(type: .plainText, headers: [.eTag: "\"1\""], body: .text(try await request.text()))
         }
         server.get("/stream") { _ in
             Response(type: .plainText) { writer in
@@ -88,17 +88,17 @@ struct RequestWatcherTests {
         server.get("/fails") { _ async throws -> String in throw LiveRefusal("no") }
         server.get("/packed", .compressResponses()) { _ in String(repeating: "x", count: 4_000) }
         let all = try await recorded(server) { client async throws in
-            _ = try await client.request(.post, "/echo?q=1", fields: [.from: "me"], body: Array("0123456789".utf8))
+            _ = try await client.request(.post, "/echo?q=1", headers: [.from: "me"], body: Array("0123456789".utf8))
             _ = try await client.get("/stream")
             _ = try await client.get("/fails")
-            _ = try await client.get("/packed", fields: [.acceptEncoding: "gzip"])
+            _ = try await client.get("/packed", headers: [.acceptEncoding: "gzip"])
         }
         #expect(all.map(\.status) == [200, 200, 500, 200])
-        #expect(all[0].method == "POST" && all[0].url.hasSuffix("/echo?q=1") && all[0].requestFields[.from] == "me")
+        #expect(all[0].method == "POST" && all[0].url.hasSuffix("/echo?q=1") && all[0].requestHeaders[.from] == "me")
         for body in [all[0].requestBody, all[0].responseBody] {
             #expect(body.bytes == Array("01234567".utf8) && body.size == 10 && body.isCut)
         }
-        #expect(all[0].responseFields[.eTag] == "\"1\"" && all[0].durations.handler != nil)
+        #expect(all[0].responseHeaders[.eTag] == "\"1\"" && all[0].durations.handler != nil)
         #expect(all[1].responseBody.bytes == Array("abcdefgh".utf8) && all[1].responseBody.size == 12)
         #expect(all[2].error != nil)
         #expect(all[3].responseBody.bytes == Array("xxxxxxxx".utf8) && all[3].responseBody.size == 4_000)
@@ -111,17 +111,17 @@ struct RequestWatcherTests {
             _ = try await request.body.collect(upTo: .kibibytes(64))
             return String(repeating: "x", count: 4_000)
         }
-        server.get("/own") { _ in Response(type: .plainText, fields: [.contentEncoding: "gzip"], body: [31, 139, 8]) }
+        server.get("/own") { _ in Response(type: .plainText, headers: [.contentEncoding: "gzip"], body: [31, 139, 8]) }
         server.get("/stream", .compressResponses()) { _ in
             Response(type: .plainText) { writer in try await writer.write(String(repeating: "x", count: 4_000)) }
         }
         let all = try await recorded(server) { client async throws in
-            let fields: HTTPFields = [.contentEncoding: "gzip", .acceptEncoding: "gzip"]
-            _ = try await client.request(.post, "/packed", fields: fields, body: [31, 139, 8])
+            let headers: HTTPFields = [.contentEncoding: "gzip", .acceptEncoding: "gzip"]
+            _ = try await client.request(.post, "/packed", headers: headers, body: [31, 139, 8])
             _ = try await client.get("/own")
-            let stream = try await client.get("/stream", fields: [.acceptEncoding: "gzip"])
-            #expect(stream.fields[.contentEncoding] == "gzip")
-            _ = try await client.get("/stream", fields: [.acceptEncoding: "identity"])
+            let stream = try await client.get("/stream", headers: [.acceptEncoding: "gzip"])
+            #expect(stream.headers[.contentEncoding] == "gzip")
+            _ = try await client.get("/stream", headers: [.acceptEncoding: "identity"])
         }
         #expect(all.map(\.requestBody.isCoded) == [true, false, false, false])
         #expect(all.map(\.responseBody.isCoded) == [false, true, true, false])
@@ -134,6 +134,6 @@ struct RequestWatcherTests {
         let all = try await recorded(server) { client async throws in
             await (try await client.webSocket("/socket")).close()
         }
-        #expect(all.map(\.status) == [101] && all[0].requestFields[.upgrade] == "websocket")
+        #expect(all.map(\.status) == [101] && all[0].requestHeaders[.upgrade] == "websocket")
     }
 }

@@ -25,8 +25,8 @@ struct RequestsRoomTests {
             // That there is nothing is told, too: from then on requests are kept.
             #expect(try await page.next().items == [])
             let key = try #require(HTTPField.Name("X-Key"))
-            let fields: HTTPFields = [.authorization: "Bearer hidden", .cookie: "a=hidden", key: "hidden"]
-            _ = try await fixture.client.get("/page?pin=hidden&a=b", fields: fields)
+            let headers: HTTPFields = [.authorization: "Bearer hidden", .cookie: "a=hidden", key: "hidden"]
+            _ = try await fixture.client.get("/page?pin=hidden&a=b", headers: headers)
             let item = try #require(try await page.items(ExchangeJSON.self).first)
             #expect(item.status == 200 && item.route == "/page" && item.responseBody == nil)
             let whole = try await fixture.get("requests/one?id=\(item.id)")
@@ -46,10 +46,10 @@ struct RequestsRoomTests {
     @Test("Fields keep their order, and a body that is no text is base64")
     func whole() throws {
         var exchange = RecordedExchange(id: 1, began: 0.5, method: "PUT", url: "http://a/")
-        exchange.requestFields = [.from: "a", .accept: "b", .accept: "c"]
+        exchange.requestHeaders = [.from: "a", .accept: "b", .accept: "c"]
         exchange.requestBody = RecordedBytes([0xFF], of: 9)
         let whole = ExchangeJSON(whole: exchange)
-        #expect(whole.requestFields == [["From", "a"], ["Accept", "b"], ["Accept", "c"]])
+        #expect(whole.requestHeaders == [["From", "a"], ["Accept", "b"], ["Accept", "c"]])
         #expect(whole.requestBody?.size == 9 && whole.requestBody?.cut == true && whole.requestBody?.data == "/w==")
         let line = try CompactJSON.text(of: ExchangeJSON(line: exchange))
         let text = #"{"began":0.5,"id":1,"method":"PUT","received":9,"sent":0,"status":0,"total":0,"url":"http://a/"}"#

@@ -18,7 +18,7 @@ struct ExchangeRecordTests {
         let mark = try #require(Self.mark)
         var server = WebServer(port: 0)
         server.logger.logLevel = .critical
-        server.use(.after { request, response in response.fields[mark] = "\(request.path)" }, log.option)
+        server.use(.after { request, response in response.headers[mark] = "\(request.path)" }, log.option)
         return (server, mark)
     }
 
@@ -46,7 +46,7 @@ struct ExchangeRecordTests {
             }
             for path in ["/shrinking", "/shrinking/later"] {
                 let answer = try await client.get(path)
-                #expect(answer.status == .internalServerError && answer.fields[mark] == path)
+                #expect(answer.status == .internalServerError && answer.headers[mark] == path)
                 let outcome = try await log.next().outcome
                 #expect(outcome.route == path && outcome.status == .internalServerError && outcome.error != nil)
                 #expect(outcome.sentBytes == answer.body.count && !outcome.isCut)
@@ -66,7 +66,7 @@ struct ExchangeRecordTests {
             let connection = await client.connect()
             try await connection.send(raw: "GET / HTTP/1.1\r\n\r\n")
             let answer = try await connection.response()
-            #expect(answer.status == .badRequest && answer.text == "mine" && answer.fields[mark]?.isEmpty == true)
+            #expect(answer.status == .badRequest && answer.text == "mine" && answer.headers[mark]?.isEmpty == true)
             #expect(try await log.next().outcome.status == .badRequest)
         }
     }
@@ -164,7 +164,7 @@ struct TimeLimitTests {
             await client.clock.advance(by: .milliseconds(4_900))
             await client.clock.advance(by: .milliseconds(200))
             let answer = try await connection.response()
-            #expect(answer.status == .serviceUnavailable && answer.fields[.connection] == "close")
+            #expect(answer.status == .serviceUnavailable && answer.headers[.connection] == "close")
             #expect(await gate.event() == "cancelled")
             #expect(try await connection.receiveAll().isEmpty)
             let outcome = try await log.next().outcome
@@ -228,7 +228,7 @@ struct TimeLimitTests {
     func body() async throws {
         try await testing { client, _, log async throws in
             let connection = await client.connect()
-            try await connection.begin(.post, "/body", fields: [.contentLength: "10"])
+            try await connection.begin(.post, "/body", headers: [.contentLength: "10"])
             await client.clock.advance(by: .milliseconds(5_100))
             #expect(try await connection.response().status == .serviceUnavailable)
             #expect(try await log.next().summary.hasPrefix("/body 503 0 "))

@@ -111,8 +111,8 @@ import Testing
 
     @Test("A head with too many fields gets 431")
     func tooManyFields() async throws {
-        let fields = (0..<101).map { "X-\($0): 1\r\n" }.joined()
-        #expect(try await refusal(Array("GET / HTTP/1.1\r\n\(fields)\r\n".utf8)).status == 431)
+        let headers = (0..<101).map { "X-\($0): 1\r\n" }.joined()
+        #expect(try await refusal(Array("GET / HTTP/1.1\r\n\(headers)\r\n".utf8)).status == 431)
     }
 
     @Test("A transfer coding that the server doesn't know gets 501")

@@ -38,8 +38,8 @@ import Testing
         }
     }
 
-    private static func get(_ path: String, _ fields: String = "") -> String {
-        "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n"
+    private static func get(_ path: String, _ headers: String = "") -> String {
+        "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n"
     }
 
     @Test("GET is answered with the body and HEAD with the same head and none")
@@ -59,7 +59,7 @@ import Testing
         let configure: (inout WebServer) -> Void = { server in
             let fine = HTTPResponse.Status(code: 200, reasonPhrase: "Fine")
             server.get("/fine") { _ in Response(fine, type: "a/b") }
-            server.get("/dated") { _ in Response(type: "a/b", fields: [.date: "then"]) }
+            server.get("/dated") { _ in Response(type: "a/b", headers: [.date: "then"]) }
             server.get("/text") { _ in "text" }
             server.get("/none") { _ in Response() }
         }
@@ -120,9 +120,9 @@ import Testing
             ("1.0", "Connection: close\r\n", false), ("1.2", "", true),
         ]
     )
-    func persistence(version: String, fields: String, lasts: Bool) async throws {
+    func persistence(version: String, headers: String, lasts: Bool) async throws {
         try await withPeer { peer in
-            let request = "GET /number/1 HTTP/\(version)\r\nHost: localhost\r\n\(fields)\r\n"
+            let request = "GET /number/1 HTTP/\(version)\r\nHost: localhost\r\n\(headers)\r\n"
             let response = try await peer.response(to: request)
             #expect(response.text == "1")
             if lasts {

@@ -129,8 +129,8 @@ struct HalfClosedRequestsTests {
     func cutBehindExpectation(way: AccessWay) async throws {
         try await Self.with(way) { access, _ async throws in
             let peer = try await access.connect()
-            let fields = "Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
-            try await peer.send("POST /body HTTP/1.1\r\n" + fields)
+            let headers = "Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+            try await peer.send("POST /body HTTP/1.1\r\n" + headers)
             await peer.finishWriting()
             var response = try await peer.readResponse()
             if response.status == 100 { response = try await peer.readResponse() }
@@ -152,7 +152,7 @@ struct HalfClosedRequestsTests {
                 return Response(body: whole)
             }
             server.get("/pieces") { _ in
-                Response(fields: [.contentLength: "\(size)"]) { writer in
+                Response(headers: [.contentLength: "\(size)"]) { writer in
                     for start in stride(from: 0, to: size, by: 65_536) {
                         try await writer.write(Array(pieces[start..<(start + 65_536)]))
                     }
@@ -244,7 +244,7 @@ struct HalfClosedRequestsTests {
         try await HalfClosedAccess.with(.tcp) { server in
             server.webSocket("/socket") { request in
                 let outcome = await gate.wait()
-                if request.fields[.cookie] == "user=1" { return .accepted }
+                if request.headers[.cookie] == "user=1" { return .accepted }
                 return .refused(Response(.forbidden, body: Array(outcome.utf8)))
             } handler: { _, _ in
                 Issue.record("A WebSocket was opened.")

@@ -28,12 +28,12 @@ struct RouteBuilderEventsTests {
         try await WebServer.testing(server) { client async throws in
             for path in ["/feed", "/of"] {
                 let stream = try await client.events(path)
-                let fields = stream.head.fields
+                let headers = stream.head.headers
                 #expect(stream.head.status == .ok)
-                #expect(fields[.contentType] == "text/event-stream; charset=utf-8")
-                #expect(fields[.cacheControl] == "no-store, no-transform")
-                #expect(fields[.init("X-Accel-Buffering") ?? .accept] == "no")
-                #expect(fields[.transferEncoding] == "chunked" && fields[.contentLength] == nil)
+                #expect(headers[.contentType] == "text/event-stream; charset=utf-8")
+                #expect(headers[.cacheControl] == "no-store, no-transform")
+                #expect(headers[.init("X-Accel-Buffering") ?? .accept] == "no")
+                #expect(headers[.transferEncoding] == "chunked" && headers[.contentLength] == nil)
                 await stream.close()
             }
         }
@@ -53,17 +53,17 @@ struct RouteBuilderEventsTests {
             for path in ["/feed", "/of"] {
                 let connection = await client.connect()
                 let head = try await connection.request(.head, path)
-                #expect(head.status == .ok && head.fields[.contentType] == "text/event-stream; charset=utf-8")
+                #expect(head.status == .ok && head.headers[.contentType] == "text/event-stream; charset=utf-8")
                 // And the connection goes on.
                 let post = try await connection.request(.post, path)
-                #expect(post.status == .methodNotAllowed && post.fields[.allow] == "GET, HEAD, OPTIONS")
-                let json = try await connection.request(.get, path, fields: [.accept: "application/json"])
+                #expect(post.status == .methodNotAllowed && post.headers[.allow] == "GET, HEAD, OPTIONS")
+                let json = try await connection.request(.get, path, headers: [.accept: "application/json"])
                 #expect(json.status == .notAcceptable)
                 await connection.close()
             }
             #expect(count.withLock { $0 } == 0 && feed.streamCount == 0)
             for accept in ["*/*", "text/*", "text/event-stream;q=0.1, text/html"] {
-                let response = try await client.get("/feed", fields: [.accept: accept])
+                let response = try await client.get("/feed", headers: [.accept: accept])
                 #expect(response.text == "data: x\n\n")
             }
         }

@@ -45,19 +45,19 @@ struct CodedRequestTests {
         try await testing { client async throws in
             for coding in ["gzip", "x-gzip", "deflate", "identity, gzip"] {
                 let body = try Self.coded("Hello", coding == "deflate" ? .deflate : .gzip)
-                #expect(try await client.post("/text", fields: [.contentEncoding: coding], body: body).text == "Hello")
+                #expect(try await client.post("/text", headers: [.contentEncoding: coding], body: body).text == "Hello")
             }
             let twice = try Self.coded("name=value")
             let form = try await client.post(
                 "/form",
-                fields: [.contentEncoding: "gzip", .contentType: "application/x-www-form-urlencoded"],
+                headers: [.contentEncoding: "gzip", .contentType: "application/x-www-form-urlencoded"],
                 body: twice
             )
             #expect(form.text == "value")
             let parts = "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nHello\r\n--b--\r\n"
-            let fields: HTTPFields = [.contentEncoding: "gzip", .contentType: "multipart/form-data; boundary=b"]
-            #expect(try await client.post("/parts", fields: fields, body: try Self.coded(parts)).text == "Hello")
-            let plain = try await client.post("/text", fields: [.contentEncoding: "identity"], body: "Hello".utf8)
+            let headers: HTTPFields = [.contentEncoding: "gzip", .contentType: "multipart/form-data; boundary=b"]
+            #expect(try await client.post("/parts", headers: headers, body: try Self.coded(parts)).text == "Hello")
+            let plain = try await client.post("/text", headers: [.contentEncoding: "identity"], body: "Hello".utf8)
             #expect(plain.text == "5 Hello")
         }
     }
@@ -67,10 +67,10 @@ struct CodedRequestTests {
         let log = OutcomeLog()
         try await testing(log.option) { client async throws in
             for path in ["/text", "/left"] {
-                let response = try await client.post(path, fields: [.contentEncoding: "br"], body: [1, 2, 3])
+                let response = try await client.post(path, headers: [.contentEncoding: "br"], body: [1, 2, 3])
                 #expect(try await log.next().outcome.route == path)
                 #expect(response.status == .unsupportedMediaType)
-                #expect(response.fields[.acceptEncoding] == "gzip, deflate")
+                #expect(response.headers[.acceptEncoding] == "gzip, deflate")
                 #expect(response.text.contains("br"))
             }
         }
@@ -79,15 +79,15 @@ struct CodedRequestTests {
     @Test("What is damaged is answered with 400, what is too long with 413, on either side of its coding")
     func refused() async throws {
         try await testing { client async throws in
-            let fields: HTTPFields = [.contentEncoding: "gzip"]
+            let headers: HTTPFields = [.contentEncoding: "gzip"]
             let good = try Self.coded("Hello")
-            #expect(try await client.post("/text", fields: fields, body: good.dropLast()).status == .badRequest)
-            #expect(try await client.post("/text", fields: fields, body: "Hello".utf8).status == .badRequest)
+            #expect(try await client.post("/text", headers: headers, body: good.dropLast()).status == .badRequest)
+            #expect(try await client.post("/text", headers: headers, body: "Hello".utf8).status == .badRequest)
             let zeros = try Self.coded(String(repeating: "0", count: 65_537))
-            #expect(try await client.post("/text", fields: fields, body: zeros).status == .contentTooLarge)
+            #expect(try await client.post("/text", headers: headers, body: zeros).status == .contentTooLarge)
             let long = [UInt8](repeating: 0, count: 65_537)
-            #expect(try await client.post("/text", fields: fields, body: long).status == .contentTooLarge)
-            #expect(try await client.post("/left", fields: fields, body: good).text == "left")
+            #expect(try await client.post("/text", headers: headers, body: long).status == .contentTooLarge)
+            #expect(try await client.post("/left", headers: headers, body: good).text == "left")
         }
     }
 
@@ -102,7 +102,7 @@ struct CodedRequestTests {
         try await WebServer.testing(server) { client async throws in
             for (size, status) in [(64 << 20, 200), ((64 << 20) + 1, 413)] {
                 let twice = try Self.coded(try Self.coded([UInt8](repeating: 0, count: size)))
-                let response = try await client.post("/", fields: [.contentEncoding: "gzip, gzip"], body: twice)
+                let response = try await client.post("/", headers: [.contentEncoding: "gzip, gzip"], body: twice)
                 #expect(twice.count < 4_096 && response.status.code == status)
                 if status == 200 { #expect(response.text == "\(size)") }
             }
@@ -112,7 +112,7 @@ struct CodedRequestTests {
     @Test("A route may take the bytes as they come")
     func asSent() async throws {
         try await testing(.inflatesBodies(false)) { client async throws in
-            let response = try await client.post("/text", fields: [.contentEncoding: "br"], body: "Hello".utf8)
+            let response = try await client.post("/text", headers: [.contentEncoding: "br"], body: "Hello".utf8)
             #expect(response.text == "5 Hello")
         }
     }

@@ -33,11 +33,11 @@ struct CompressedResponseTests {
         server.get("/tagged") { _ in
             Response(
                 type: .json,
-                fields: [.eTag: "\"a\"", .acceptRanges: "bytes", .contentLength: "7", .vary: "Accept"],
+                headers: [.eTag: "\"a\"", .acceptRanges: "bytes", .contentLength: "7", .vary: "Accept"],
                 body: .text(Self.text)
             )
         }
-        server.get("/weak") { _ in Response(type: .json, fields: [.eTag: "W/\"a\""], body: .text(Self.text)) }
+        server.get("/weak") { _ in Response(type: .json, headers: [.eTag: "W/\"a\""], body: .text(Self.text)) }
         server.get("/secret", .compressResponses(.disabled)) { _ in Self.text }
         server.get("/large") { _ in Response(type: .plainText, body: .bytes([UInt8](repeating: 0x61, count: 3_000_000)))
         }
@@ -62,14 +62,14 @@ struct CompressedResponseTests {
     @Test("A body at hand is compressed for who takes it, and Vary says so to all", arguments: ["/text", "/async"])
     func atHand(path: String) async throws {
         try await testing { client async throws in
-            let coded = try await client.get(path, fields: Self.gzip)
-            #expect(coded.fields[.contentEncoding] == "gzip" && coded.fields[.vary] == "Accept-Encoding")
-            #expect(coded.fields[.contentLength] == "\(coded.body.count)" && coded.body.count < 200)
+            let coded = try await client.get(path, headers: Self.gzip)
+            #expect(coded.headers[.contentEncoding] == "gzip" && coded.headers[.vary] == "Accept-Encoding")
+            #expect(coded.headers[.contentLength] == "\(coded.body.count)" && coded.body.count < 200)
             #expect(try Self.inflated(coded.body) == Self.text)
             let plain = try await client.get(path)
-            #expect(plain.fields[.contentEncoding] == nil && plain.fields[.vary] == "Accept-Encoding")
+            #expect(plain.headers[.contentEncoding] == nil && plain.headers[.vary] == "Accept-Encoding")
             #expect(plain.text == Self.text)
-            let deflate = try await client.get(path, fields: [.acceptEncoding: "deflate"])
+            let deflate = try await client.get(path, headers: [.acceptEncoding: "deflate"])
             #expect(try Self.inflated(deflate.body, .deflate) == Self.text)
         }
     }
@@ -78,13 +78,13 @@ struct CompressedResponseTests {
     func head() async throws {
         try await testing { client async throws in
             for path in ["/text", "/writer", "/tagged"] {
-                var got = try await client.get(path, fields: Self.gzip).fields
-                let asked = try await client.request(.head, path, fields: Self.gzip)
+                var got = try await client.get(path, headers: Self.gzip).headers
+                let asked = try await client.request(.head, path, headers: Self.gzip)
                 // The two may be answered in different seconds.
                 for name in [HTTPField.Name.transferEncoding, .date] { got[name] = nil }
-                var fields = asked.fields
-                fields[.date] = nil
-                #expect(asked.body.isEmpty && fields == got)
+                var headers = asked.headers
+                headers[.date] = nil
+                #expect(asked.body.isEmpty && headers == got)
             }
         }
     }
@@ -92,8 +92,8 @@ struct CompressedResponseTests {
     @Test("What isn't to be compressed is the same for all", arguments: ["/short", "/png", "/secret"])
     func untouched(path: String) async throws {
         try await testing { client async throws in
-            let response = try await client.get(path, fields: Self.gzip)
-            #expect(response.fields[.contentEncoding] == nil && response.fields[.vary] == nil)
+            let response = try await client.get(path, headers: Self.gzip)
+            #expect(response.headers[.contentEncoding] == nil && response.headers[.vary] == nil)
         }
     }
 
@@ -101,29 +101,29 @@ struct CompressedResponseTests {
     func tags() async throws {
         try await testing { client async throws in
             for path in ["/tagged", "/weak"] {
-                let response = try await client.get(path, fields: Self.gzip)
-                #expect(response.fields[.eTag] == "W/\"a\"" && response.fields[.acceptRanges] == nil)
+                let response = try await client.get(path, headers: Self.gzip)
+                #expect(response.headers[.eTag] == "W/\"a\"" && response.headers[.acceptRanges] == nil)
                 for tag in ["W/\"a\"", "\"a\""] {
-                    var fields = Self.gzip
-                    fields[.ifNoneMatch] = tag
-                    let again = try await client.get(path, fields: fields)
-                    #expect(again.status == .notModified && again.fields[.eTag] == "W/\"a\"")
-                    #expect(again.fields[.vary] == response.fields[.vary])
-                    #expect(again.fields[.contentEncoding] == nil)
+                    var headers = Self.gzip
+                    headers[.ifNoneMatch] = tag
+                    let again = try await client.get(path, headers: headers)
+                    #expect(again.status == .notModified && again.headers[.eTag] == "W/\"a\"")
+                    #expect(again.headers[.vary] == response.headers[.vary])
+                    #expect(again.headers[.contentEncoding] == nil)
                 }
             }
             let plain = try await client.get("/tagged")
-            #expect(plain.fields[.eTag] == "\"a\"" && plain.fields[.vary] == "Accept, Accept-Encoding")
-            let again = try await client.get("/tagged", fields: [.ifNoneMatch: "\"a\""])
-            #expect(again.status == .notModified && again.fields[.eTag] == "\"a\"")
+            #expect(plain.headers[.eTag] == "\"a\"" && plain.headers[.vary] == "Accept, Accept-Encoding")
+            let again = try await client.get("/tagged", headers: [.ifNoneMatch: "\"a\""])
+            #expect(again.status == .notModified && again.headers[.eTag] == "\"a\"")
         }
     }
 
     @Test("A large body goes in pieces, so that others on the loop have their turn")
     func large() async throws {
         try await testing { client async throws in
-            let response = try await client.get("/large", fields: Self.gzip)
-            #expect(response.fields[.contentLength] == nil && response.body.count < 10_000)
+            let response = try await client.get("/large", headers: Self.gzip)
+            #expect(response.headers[.contentLength] == nil && response.body.count < 10_000)
             #expect(try Self.inflated(response.body).utf8.count == 3_000_000)
             #expect(try await client.get("/large").body.count == 3_000_000)
         }
@@ -132,7 +132,7 @@ struct CompressedResponseTests {
     @Test("What is written is compressed, with trailers behind it")
     func writer() async throws {
         try await testing { client async throws in
-            let response = try await client.get("/writer", fields: Self.gzip)
+            let response = try await client.get("/writer", headers: Self.gzip)
             let text = try Self.inflated(response.body)
             #expect(text.hasPrefix("row 0\nrow 1\n") && text.hasSuffix("row 999\n"))
             #expect(response.trailers[.eTag] == "\"behind\"")
@@ -142,11 +142,11 @@ struct CompressedResponseTests {
     @Test("A writer is held to the length that it has promised, before it is compressed")
     func promised() async throws {
         try await testing { client async throws in
-            let response = try await client.get("/promised/0", fields: Self.gzip)
+            let response = try await client.get("/promised/0", headers: Self.gzip)
             #expect(try Self.inflated(response.body).utf8.count == 5_000)
             for more in [-1, 1] {
                 await #expect(throws: (any Error).self) {
-                    _ = try await client.get("/promised/\(more)", fields: Self.gzip)
+                    _ = try await client.get("/promised/\(more)", headers: Self.gzip)
                 }
             }
         }
@@ -162,8 +162,8 @@ struct CompressedResponseTests {
         }
         try await WebServer.testing(server) { client async throws in
             let connection = await client.connect()
-            try await connection.send(.get, "/", fields: Self.gzip)
-            #expect(try await connection.head().fields[.contentEncoding] == "gzip")
+            try await connection.send(.get, "/", headers: Self.gzip)
+            #expect(try await connection.head().headers[.contentEncoding] == "gzip")
             var bytes: [UInt8] = []
             var expected = ""
             for word in ["one ", "two ", "three"] {
@@ -191,10 +191,10 @@ struct CompressedResponseTests {
             Response(.partialContent, type: .plainText, body: try .file(path, offset: 0, count: 2_000))
         }
         try await WebServer.testing(server) { client async throws in
-            let response = try await client.get("/", fields: Self.gzip)
+            let response = try await client.get("/", headers: Self.gzip)
             #expect(try Self.inflated(response.body) == String(repeating: Self.text, count: 100))
             #expect(try await client.get("/").body.count == Self.text.utf8.count * 100)
-            #expect(try await client.get("/part", fields: Self.gzip).body.count == 2_000)
+            #expect(try await client.get("/part", headers: Self.gzip).body.count == 2_000)
         }
     }
 }

@@ -16,10 +16,10 @@ struct EarlyHintsTests {
         var server = WebServer(port: 0)
         server.use(
             .before { request in request.path == "/refused" ? .text("no", status: .forbidden) : nil },
-            .after { _, response in response.fields[.cacheControl] = "no-store" }
+            .after { _, response in response.headers[.cacheControl] = "no-store" }
         )
         let hinting: @Sendable (Request) async throws -> Response = { request in
-            try await request.sendEarlyHints(Self.link, fields: [.contentLength: "7", .server: "a"])
+            try await request.sendEarlyHints(Self.link, headers: [.contentLength: "7", .server: "a"])
             try await request.sendEarlyHints("</more.js>; rel=preload", "</b.js>; rel=preload")
             return .text("page \(try await request.body.collect().count)")
         }
@@ -45,10 +45,10 @@ struct EarlyHintsTests {
         try await testing { client async throws in
             for response in [try await client.get("/page"), try await client.post("/page", body: "four".utf8)] {
                 #expect(response.interim.map(\.status) == [.earlyHints, .earlyHints])
-                #expect(response.interim.first?.fields.map(\.description) == ["Server: a", "Link: \(Self.link)"])
-                #expect(response.interim.last?.fields.count == 2)
-                #expect(response.text.hasPrefix("page ") && response.fields[.cacheControl] == "no-store")
-                #expect(response.fields[.server] == nil)
+                #expect(response.interim.first?.headers.map(\.description) == ["Server: a", "Link: \(Self.link)"])
+                #expect(response.interim.last?.headers.count == 2)
+                #expect(response.text.hasPrefix("page ") && response.headers[.cacheControl] == "no-store")
+                #expect(response.headers[.server] == nil)
             }
             let connection = await client.connect()
             for _ in 0..<3 { #expect(try await connection.get("/page").interim.count == 2) }

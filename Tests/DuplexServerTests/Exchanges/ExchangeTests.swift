@@ -12,8 +12,8 @@ import Testing
 
 /// Bodies as streams, both ways.
 @Suite(.timeLimit(minutes: 1)) struct ExchangeTests {
-    private static func post(_ path: String, _ body: String, _ fields: String = "") -> String {
-        "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
+    private static func post(_ path: String, _ body: String, _ headers: String = "") -> String {
+        "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
     @Test("A handler gets the body piece by piece while it comes, and may answer each piece at once")

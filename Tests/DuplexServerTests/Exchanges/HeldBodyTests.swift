@@ -58,7 +58,7 @@ struct HeldBodyTests {
             let response = try await connection.response()
             #expect(response.status == .ok)
             if path == "/late" { #expect(response.text == "\(size)") }
-            if response.fields[.connection] == "close" {
+            if response.headers[.connection] == "close" {
                 #expect(path != "/late" && size > 65_536)
                 #expect(try await connection.receiveAll().isEmpty)
             } else {

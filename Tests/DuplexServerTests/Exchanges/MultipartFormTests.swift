@@ -63,7 +63,7 @@ struct MultipartFormTests {
     func parts(size: Int) async throws {
         try await testing { client async throws in
             client.faults = .split(every: size)
-            let response = try await client.post("/parts", fields: Self.type, body: Self.form)
+            let response = try await client.post("/parts", headers: Self.type, body: Self.form)
             #expect(response.text == "text - text/plain 6\nfile ../ä.bin→ä.bin image/png 2\nlast - text/plain 0")
         }
     }
@@ -91,8 +91,8 @@ struct MultipartFormTests {
     @Test("What is left of a part is passed over, and of the form when the handler returns")
     func skipping() async throws {
         try await testing { client async throws in
-            #expect(try await client.post("/names", fields: Self.type, body: Self.form).text == "text file last")
-            #expect(try await client.post("/text", fields: Self.type, body: Self.form).text == "a text")
+            #expect(try await client.post("/names", headers: Self.type, body: Self.form).text == "text file last")
+            #expect(try await client.post("/text", headers: Self.type, body: Self.form).text == "a text")
         }
     }
 
@@ -100,17 +100,17 @@ struct MultipartFormTests {
     func refused() async throws {
         try await testing { client async throws in
             let long = Self.body((#"Content-Disposition: form-data; name="text""#, "a text!"))
-            #expect(try await client.post("/text", fields: Self.type, body: long).status == .contentTooLarge)
+            #expect(try await client.post("/text", headers: Self.type, body: long).status == .contentTooLarge)
             let part = (#"Content-Disposition: form-data; name="a""#, "")
             let many = Self.body(part, part, part, part)
-            #expect(try await client.post("/names", fields: Self.type, body: many).status == .contentTooLarge)
+            #expect(try await client.post("/names", headers: Self.type, body: many).status == .contentTooLarge)
             #expect(
-                try await client.post("/names", fields: Self.type, body: Self.form.dropLast(6)).status == .badRequest
+                try await client.post("/names", headers: Self.type, body: Self.form.dropLast(6)).status == .badRequest
             )
             #expect(try await client.post("/names", body: Self.form).status == .unsupportedMediaType)
             let wrong = Self.body((#"Content-Disposition: form-data; name="text""#, ""))
             #expect(
-                try await client.post("/text", fields: [.contentType: "multipart/form-data"], body: wrong).status
+                try await client.post("/text", headers: [.contentType: "multipart/form-data"], body: wrong).status
                     == .badRequest
             )
         }
@@ -120,11 +120,11 @@ struct MultipartFormTests {
     func form() async throws {
         try await testing { client async throws in
             let type: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
-            #expect(try await client.post("/form", fields: type, body: "a=1&b=x+y%21&a=".utf8).text == "a=1|b=x y!|a=")
-            #expect(try await client.post("/form", fields: type, body: "a=%zz".utf8).status == .badRequest)
-            #expect(try await client.post("/form", fields: type, body: [0x61, 0x3D, 0xFF]).status == .badRequest)
+            #expect(try await client.post("/form", headers: type, body: "a=1&b=x+y%21&a=".utf8).text == "a=1|b=x y!|a=")
+            #expect(try await client.post("/form", headers: type, body: "a=%zz".utf8).status == .badRequest)
+            #expect(try await client.post("/form", headers: type, body: [0x61, 0x3D, 0xFF]).status == .badRequest)
             #expect(
-                try await client.post("/form", fields: type, body: "a=123456789012345678901".utf8).status
+                try await client.post("/form", headers: type, body: "a=123456789012345678901".utf8).status
                     == .contentTooLarge
             )
             #expect(try await client.post("/form", body: "a=1".utf8).status == .unsupportedMediaType)
@@ -144,7 +144,7 @@ struct MultipartFormTests {
             let head = Array("--XyZ\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\n".utf8)
             let response = try await client.post(
                 "/",
-                fields: Self.type,
+                headers: Self.type,
                 body: head + content + Array("\r\n--XyZ--".utf8)
             )
             #expect(response.text == "\(content.count)")
@@ -164,8 +164,8 @@ struct MultipartFormTests {
             return "whole"
         }
         try await WebServer.testing(server) { client async throws in
-            let fields: HTTPFields = [.contentType: "multipart/mixed; boundary=b"]
-            let response = try await client.post("/", fields: fields, body: "--b\r\n\r\nfirst\r\n".utf8)
+            let headers: HTTPFields = [.contentType: "multipart/mixed; boundary=b"]
+            let response = try await client.post("/", headers: headers, body: "--b\r\n\r\nfirst\r\n".utf8)
             #expect(response.status == .badRequest)
         }
     }
@@ -188,7 +188,7 @@ struct MultipartFormTests {
             let body = "--b\r\n\r\nfirst\r\n--b\r\n\r\nsecond\r\n--b--"
             let response = try await client.post(
                 "/",
-                fields: [.contentType: "multipart/mixed; boundary=b"],
+                headers: [.contentType: "multipart/mixed; boundary=b"],
                 body: body.utf8
             )
             #expect(response.text == "0 second 0 true true")

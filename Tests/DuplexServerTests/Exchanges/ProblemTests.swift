@@ -11,7 +11,7 @@ import Testing
 
 @Suite("What is answered in place of what was asked for")
 struct ProblemTests {
-    private static let problem = Problem(.notFound, "Nothing \"here\".\r\n<b>", fields: [.retryAfter: "3"])
+    private static let problem = Problem(.notFound, "Nothing \"here\".\r\n<b>", headers: [.retryAfter: "3"])
 
     private static func request(accepting value: String?) throws -> Request {
         let field = value.map { "Accept: \($0)\r\n" } ?? ""
@@ -30,9 +30,9 @@ struct ProblemTests {
         let response = Self.problem.response(for: try Self.request(accepting: accept))
         #expect(response.status == .notFound)
         #expect(response.body.bytes == Array("404 Not Found\nNothing \"here\".\r\n<b>\n".utf8))
-        #expect(response.fields[.contentType] == "text/plain; charset=utf-8")
-        #expect(response.fields[.xContentTypeOptions] == "nosniff" && response.fields[.retryAfter] == "3")
-        #expect(response.fields[.vary] == "Accept")
+        #expect(response.headers[.contentType] == "text/plain; charset=utf-8")
+        #expect(response.headers[.xContentTypeOptions] == "nosniff" && response.headers[.retryAfter] == "3")
+        #expect(response.headers[.vary] == "Accept")
     }
 
     @Test(
@@ -41,15 +41,15 @@ struct ProblemTests {
     )
     func json(accept: String) throws {
         let response = Self.problem.response(for: try Self.request(accepting: accept))
-        #expect(response.fields[.contentType] == "application/problem+json")
+        #expect(response.headers[.contentType] == "application/problem+json")
         let text = #"{"status":404,"title":"Not Found","detail":"Nothing \"here\".\r\n<b>"}"#
         #expect(response.body.bytes == Array((text + "\n").utf8))
-        #expect(response.fields[.xContentTypeOptions] == "nosniff" && response.fields[.retryAfter] == "3")
+        #expect(response.headers[.xContentTypeOptions] == "nosniff" && response.headers[.retryAfter] == "3")
     }
 
     @Test("Without a request it is plain text")
     func noRequest() {
-        #expect(Self.problem.response(for: nil).fields[.contentType] == "text/plain; charset=utf-8")
+        #expect(Self.problem.response(for: nil).headers[.contentType] == "text/plain; charset=utf-8")
     }
 
     @Test("A handler that throws one is answered by it, and other errors tell the client nothing")
@@ -59,15 +59,15 @@ struct ProblemTests {
         server.logger = RecordedLog().logger
         server.get("/now") { _ -> String in throw Problem(.conflict, "Not now.") }
         server.get("/later") { _ async throws -> String in
-            throw Problem(.conflict, "Not now.", fields: [.retryAfter: "1"])
+            throw Problem(.conflict, "Not now.", headers: [.retryAfter: "1"])
         }
         server.get("/secret") { _ -> String in throw Secret() }
         try await WebServer.testing(server) { client async throws in
             #expect(try await client.get("/now").text == "409 Conflict\nNot now.\n")
-            #expect(try await client.get("/later").fields[.retryAfter] == "1")
-            let failed = try await client.get("/secret", fields: [.accept: "application/json"])
+            #expect(try await client.get("/later").headers[.retryAfter] == "1")
+            let failed = try await client.get("/secret", headers: [.accept: "application/json"])
             #expect(failed.status == .internalServerError && !failed.text.contains("Secret"))
-            #expect(failed.fields[.contentType] == "application/problem+json")
+            #expect(failed.headers[.contentType] == "application/problem+json")
         }
     }
 
@@ -110,13 +110,13 @@ struct ProblemTests {
         try await WebServer.testing(server) { client async throws in
             let text = try await client.get("/now")
             #expect(
-                text.status == .notFound && text.fields[.retryAfter] == "3" && text.text.hasPrefix("404 Not Found\n")
+                text.status == .notFound && text.headers[.retryAfter] == "3" && text.text.hasPrefix("404 Not Found\n")
             )
-            let json = try await client.get("/later", fields: [.accept: "application/json"])
+            let json = try await client.get("/later", headers: [.accept: "application/json"])
             #expect(json.text == #"{"status":409,"title":"Conflict","detail":"Not now."}"# + "\n")
             #expect(try await client.get("/own").text == "own 404")
         }
-        #expect(Self.problem.response.fields[.contentType] == "text/plain; charset=utf-8")
+        #expect(Self.problem.response.headers[.contentType] == "text/plain; charset=utf-8")
     }
 
     @Test("Pages that are made of the server's own have each field once; conditions and long bodies have them, too")
@@ -125,20 +125,22 @@ struct ProblemTests {
         server.use(
             .problems { request, problem in
                 var response = problem.response(for: request)
-                response.fields[.server] = "mine"
+                response.headers[.server] = "mine"
                 return response
             }
         )
-        server.use(.after { _, response in response.fields[.from] = "after" })
-        server.get("/") { _ in Response(fields: [.eTag: "\"a\""], body: "x") }
+        server.use(.after { _, response in response.headers[.from] = "after" })
+        server.get("/") { _ in Response(headers: [.eTag: "\"a\""], body: "x") }
         server.post("/short", .bodySize(2)) { request in "\(try await request.body.collect().count)" }
         try await WebServer.testing(server) { client async throws in
             let method = try await client.request(.delete, "/")
-            #expect(method.fields[values: .allow].count == 1 && method.fields[.server] == "mine")
-            let other = try await client.get("/", fields: [.ifMatch: "\"b\""])
-            #expect(other.status == .preconditionFailed && other.fields[.server] == "mine")
+            #expect(method.headers[values: .allow].count == 1 && method.headers[.server] == "mine")
+            let other = try await client.get("/", headers: [.ifMatch: "\"b\""])
+            #expect(other.status == .preconditionFailed && other.headers[.server] == "mine")
             let long = try await client.post("/short", body: "long".utf8)
-            #expect(long.status == .contentTooLarge && long.fields[.server] == "mine" && long.fields[.from] == "after")
+            #expect(
+                long.status == .contentTooLarge && long.headers[.server] == "mine" && long.headers[.from] == "after"
+            )
         }
     }
 
@@ -149,15 +151,15 @@ struct ProblemTests {
         server.get("/page") { _ -> String in throw Problem(.forbidden, "No.") }
         server.group("/api", .problems { _, problem in Response(problem.status, type: .json, body: "{}") }) {
             api in
-            api.get("/thing") { _ -> String in throw Problem(.forbidden, "No.", fields: [.retryAfter: "9"]) }
+            api.get("/thing") { _ -> String in throw Problem(.forbidden, "No.", headers: [.retryAfter: "9"]) }
         }
         try await WebServer.testing(server) { client async throws in
             #expect(try await client.get("/page").text == "<h1>403</h1>")
             #expect(try await client.get("/nothing").text == "<h1>404</h1>")
             let wrongMethod = try await client.post("/page")
-            #expect(wrongMethod.text == "<h1>405</h1>" && wrongMethod.fields[.allow] == "GET, HEAD, OPTIONS")
+            #expect(wrongMethod.text == "<h1>405</h1>" && wrongMethod.headers[.allow] == "GET, HEAD, OPTIONS")
             let thing = try await client.get("/api/thing")
-            #expect(thing.text == "{}" && thing.fields[.retryAfter] == "9" && thing.status == .forbidden)
+            #expect(thing.text == "{}" && thing.headers[.retryAfter] == "9" && thing.status == .forbidden)
         }
     }
 }

@@ -110,8 +110,8 @@ struct ReceivedFileTests {
                 --b\r\nContent-Disposition: form-data; name=b; filename="../c.txt"\r\n\r\nthree\r\n--b--\r\n
                 """
             try await WebServer.testing(server) { client async throws in
-                let fields: HTTPFields = [.contentType: "multipart/form-data; boundary=b"]
-                #expect(try await client.post("/", fields: fields, body: form.utf8).text == "a 3 one\nb 5 three\n")
+                let headers: HTTPFields = [.contentType: "multipart/form-data; boundary=b"]
+                #expect(try await client.post("/", headers: headers, body: form.utf8).text == "a 3 one\nb 5 three\n")
             }
             try await settle(folder, ["c.txt"])
         }

@@ -30,19 +30,19 @@ struct RequestFieldsTests {
             #expect(try await client.get("/query?a=1&b=x+y%26&a=2").text == "1|2 x y& 3")
             #expect(try await client.get("/query").text == " - 0")
             #expect(try await client.get("/query?a=%zz").status == .badRequest)
-            #expect(try await client.get("/cookies", fields: [.cookie: "session=abc; x=1"]).text == "abc 2")
+            #expect(try await client.get("/cookies", headers: [.cookie: "session=abc; x=1"]).text == "abc 2")
             #expect(try await client.get("/cookies").text == "- 0")
             #expect(
-                try await client.post("/type", fields: [.contentType: "Text/Plain; charset=\"UTF-8\""]).text
+                try await client.post("/type", headers: [.contentType: "Text/Plain; charset=\"UTF-8\""]).text
                     == "text/plain utf-8"
             )
             #expect(try await client.post("/type").text == "- -")
-            let fields: HTTPFields = [
+            let headers: HTTPFields = [
                 .accept: "text/html", .acceptLanguage: "de-AT, de;q=0.9", .acceptEncoding: "gzip",
             ]
-            #expect(try await client.get("/prefers", fields: fields).text == "text/html de gzip")
+            #expect(try await client.get("/prefers", headers: headers).text == "text/html de gzip")
             #expect(try await client.get("/prefers").text == "application/json en identity")
-            #expect(try await client.get("/ranges", fields: [.range: "bytes=2-3"]).text.contains("2..<4"))
+            #expect(try await client.get("/ranges", headers: [.range: "bytes=2-3"]).text.contains("2..<4"))
             #expect(try await client.get("/ranges").text == "nil")
         }
     }

@@ -43,7 +43,7 @@ import Testing
         #expect(request.query == "x=1&y=%20")
         #expect(request.parameters.count == 1 && request.parameters["name"] == "Jürgen")
         #expect(request.head.host == "example.com:80")
-        #expect(request.fields.count == 3)
+        #expect(request.headers.count == 3)
         #expect(request.body.length == 0 && body.isEmpty)
         #expect(request.remoteAddress == address)
     }

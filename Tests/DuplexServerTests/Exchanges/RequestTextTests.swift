@@ -32,14 +32,14 @@ struct RequestTextTests {
     )
     func reads(type: String?, bytes: [UInt8]) async throws {
         try await testing { client async throws in
-            var fields = HTTPFields()
-            fields[.contentType] = type
-            #expect(try await client.post("/text", fields: fields, body: bytes).text == "ä")
+            var headers = HTTPFields()
+            headers[.contentType] = type
+            #expect(try await client.post("/text", headers: headers, body: bytes).text == "ä")
             var parts = Array("--b\r\nContent-Disposition: form-data; name=a\r\n".utf8)
             if let type { parts += Array("Content-Type: \(type)\r\n".utf8) }
             parts += Array("\r\n".utf8) + bytes + Array("\r\n--b--\r\n".utf8)
             let form: HTTPFields = [.contentType: "multipart/form-data; boundary=b"]
-            #expect(try await client.post("/parts", fields: form, body: parts).text == "ä")
+            #expect(try await client.post("/parts", headers: form, body: parts).text == "ä")
         }
     }
 
@@ -47,7 +47,7 @@ struct RequestTextTests {
     func refuses() async throws {
         try await testing { client async throws in
             let other: HTTPFields = [.contentType: "text/plain; charset=koi8-r"]
-            let refused = try await client.post("/text", fields: other, body: "a".utf8)
+            let refused = try await client.post("/text", headers: other, body: "a".utf8)
             #expect(refused.status == .unsupportedMediaType && refused.text.contains("koi8-r"))
             #expect(try await client.post("/text", body: [0xFF]).status == .badRequest)
             #expect(try await client.post("/short", body: "abc".utf8).status == .contentTooLarge)

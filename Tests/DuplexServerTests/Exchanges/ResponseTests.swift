@@ -11,21 +11,21 @@ import Testing
     func text() {
         let response = "grüß dich".response
         #expect(response.status == .ok)
-        #expect(response.fields[.contentType] == "text/plain; charset=utf-8")
+        #expect(response.headers[.contentType] == "text/plain; charset=utf-8")
         #expect(response.body.bytes == Array("grüß dich".utf8))
         #expect(Response.text("no", status: .forbidden).status == .forbidden)
     }
 
     @Test("Bytes have the type that they are given, or none")
     func bytes() {
-        #expect(Response(type: "image/png", body: [1]).fields[.contentType] == "image/png")
-        #expect(Response(body: [1]).fields.isEmpty)
+        #expect(Response(type: "image/png", body: [1]).headers[.contentType] == "image/png")
+        #expect(Response(body: [1]).headers.isEmpty)
         #expect(Response().status == .ok)
     }
 
     @Test("On the wire it has its length and the date, and nothing that it wasn't given besides")
     func onTheWire() async throws {
-        let response = try await sent(Response(type: "a/b", fields: [.eTag: "\"1\""], body: [65, 66]))
+        let response = try await sent(Response(type: "a/b", headers: [.eTag: "\"1\""], body: [65, 66]))
         #expect(response.statusLine == "HTTP/1.1 200 OK")
         #expect(response["Content-Length"] == "2")
         #expect(response["Content-Type"] == "a/b")
@@ -55,7 +55,7 @@ import Testing
     @Test("A field can't begin a line of its own")
     func injection() async throws {
         var response = Response()
-        response.fields[.location] = "/\r\nSet-Cookie: evil=1"
+        response.headers[.location] = "/\r\nSet-Cookie: evil=1"
         #expect(try await sent(response)["Set-Cookie"] == nil)
     }
 

@@ -44,34 +44,34 @@ struct FileCompressionTests {
 
     /// Whether the tags are the same; one of them may have become strong meanwhile.
     private static func isSameTag(_ one: TestResponse, _ other: TestResponse) -> Bool {
-        one.fields[.eTag] != nil && one.fields[.eTag] == other.fields[.eTag]
+        one.headers[.eTag] != nil && one.headers[.eTag] == other.headers[.eTag]
     }
 
     @Test("A text is sent in gzip to who takes that, with a tag of its own", arguments: ["short.txt", "long.html"])
     func texts(name: String) async throws {
         try await withFiles { client, _ async throws in
             let plain = try await client.get("/\(name)")
-            #expect(plain.text == Self.files[name] && plain.fields[.vary] == "Accept-Encoding")
-            #expect(plain.fields[.contentEncoding] == nil)
+            #expect(plain.text == Self.files[name] && plain.headers[.vary] == "Accept-Encoding")
+            #expect(plain.headers[.contentEncoding] == nil)
             for round in 1...3 {
-                let coded = try await client.get("/\(name)", fields: Self.gzip)
-                #expect(coded.fields[.contentEncoding] == "gzip" && coded.fields[.vary] == "Accept-Encoding")
+                let coded = try await client.get("/\(name)", headers: Self.gzip)
+                #expect(coded.headers[.contentEncoding] == "gzip" && coded.headers[.vary] == "Accept-Encoding")
                 #expect(coded.body.count < plain.body.count / 10, "round \(round)")
-                #expect(coded.fields[.contentLength] == "\(coded.body.count)")
+                #expect(coded.headers[.contentLength] == "\(coded.body.count)")
                 #expect(try Self.inflated(coded.body) == Self.files[name])
-                #expect(coded.fields[.contentType] == plain.fields[.contentType])
-                let tags = (coded.fields[.eTag], plain.fields[.eTag])
-                #expect(tags.0 != nil && tags.0 != tags.1 && coded.fields[.acceptRanges] == nil)
+                #expect(coded.headers[.contentType] == plain.headers[.contentType])
+                let tags = (coded.headers[.eTag], plain.headers[.eTag])
+                #expect(tags.0 != nil && tags.0 != tags.1 && coded.headers[.acceptRanges] == nil)
                 #expect(tags.0?.hasPrefix("\"") == true && tags.0?.hasSuffix("-gzip\"") == true)
-                let head = try await client.request(.head, "/\(name)", fields: Self.gzip)
-                #expect(head.body.isEmpty && head.fields[.contentLength] == coded.fields[.contentLength])
+                let head = try await client.request(.head, "/\(name)", headers: Self.gzip)
+                #expect(head.body.isEmpty && head.headers[.contentLength] == coded.headers[.contentLength])
                 #expect(Self.isSameTag(head, coded))
-                var fields = Self.gzip
-                fields[.ifNoneMatch] = coded.fields[.eTag]
-                let same = try await client.get("/\(name)", fields: fields)
+                var headers = Self.gzip
+                headers[.ifNoneMatch] = coded.headers[.eTag]
+                let same = try await client.get("/\(name)", headers: headers)
                 #expect(same.status == .notModified && same.body.isEmpty && Self.isSameTag(same, coded))
-                fields[.ifNoneMatch] = plain.fields[.eTag]
-                #expect(try await client.get("/\(name)", fields: fields).status == .ok)
+                headers[.ifNoneMatch] = plain.headers[.eTag]
+                #expect(try await client.get("/\(name)", headers: headers).status == .ok)
             }
         }
     }
@@ -80,13 +80,13 @@ struct FileCompressionTests {
     func plain() async throws {
         try await withFiles { client, _ async throws in
             for name in ["tiny.txt", "picture.png", "huge.txt"] {
-                let response = try await client.get("/\(name)", fields: Self.gzip)
-                #expect(response.fields[.contentEncoding] == nil && response.text == Self.files[name], "\(name)")
+                let response = try await client.get("/\(name)", headers: Self.gzip)
+                #expect(response.headers[.contentEncoding] == nil && response.text == Self.files[name], "\(name)")
             }
-            #expect(try await client.get("/ready.js", fields: Self.gzip).text == "ready")
+            #expect(try await client.get("/ready.js", headers: Self.gzip).text == "ready")
             for accepted in ["br", "gzip;q=0", "identity, gzip;q=0.5", "deflate"] {
-                let response = try await client.get("/short.txt", fields: [.acceptEncoding: accepted])
-                #expect(response.fields[.contentEncoding] == nil && response.text == Self.files["short.txt"])
+                let response = try await client.get("/short.txt", headers: [.acceptEncoding: accepted])
+                #expect(response.headers[.contentEncoding] == nil && response.text == Self.files["short.txt"])
             }
         }
         for change: (inout FileOptions) -> Void in [
@@ -95,8 +95,8 @@ struct FileCompressionTests {
             var options = FileOptions()
             change(&options)
             try await withFiles(options) { client, _ async throws in
-                let response = try await client.get("/short.txt", fields: Self.gzip)
-                #expect(response.fields[.contentEncoding] == nil && response.text == Self.files["short.txt"])
+                let response = try await client.get("/short.txt", headers: Self.gzip)
+                #expect(response.headers[.contentEncoding] == nil && response.text == Self.files["short.txt"])
             }
         }
     }
@@ -104,15 +104,17 @@ struct FileCompressionTests {
     @Test("Parts are those of the file as it is")
     func parts() async throws {
         try await withFiles { client, _ async throws in
-            let tag = try #require(try await client.get("/short.txt", fields: Self.gzip).fields[.eTag])
-            var fields = Self.gzip
-            fields[.range] = "bytes=0-9"
-            let part = try await client.get("/short.txt", fields: fields)
-            #expect(part.status == .partialContent && part.text == "All work a" && part.fields[.contentEncoding] == nil)
-            fields[.ifRange] = tag
-            let whole = try await client.get("/short.txt", fields: fields)
+            let tag = try #require(try await client.get("/short.txt", headers: Self.gzip).headers[.eTag])
+            var headers = Self.gzip
+            headers[.range] = "bytes=0-9"
+            let part = try await client.get("/short.txt", headers: headers)
+            #expect(
+                part.status == .partialContent && part.text == "All work a" && part.headers[.contentEncoding] == nil
+            )
+            headers[.ifRange] = tag
+            let whole = try await client.get("/short.txt", headers: headers)
             #expect(whole.status == .ok && whole.text == Self.files["short.txt"])
-            #expect(whole.fields[.contentEncoding] == nil)
+            #expect(whole.headers[.contentEncoding] == nil)
         }
     }
 
@@ -122,11 +124,11 @@ struct FileCompressionTests {
         options.openFileLimit = openFiles
         try await withFiles(options) { client, root async throws in
             for (name, count) in [("short.txt", 5_000), ("long.html", 200_000), ("short.txt", 300_000)] {
-                _ = try await client.get("/\(name)", fields: Self.gzip)
+                _ = try await client.get("/\(name)", headers: Self.gzip)
                 let text = Self.text(count)
                 try Data(text.utf8).write(to: URL(fileURLWithPath: root + name))
-                let response = try await client.get("/\(name)", fields: Self.gzip)
-                #expect(response.fields[.contentEncoding] == "gzip")
+                let response = try await client.get("/\(name)", headers: Self.gzip)
+                #expect(response.headers[.contentEncoding] == "gzip")
                 #expect(try Self.inflated(response.body) == text, "\(name) \(count)")
             }
         }
@@ -138,7 +140,7 @@ struct FileCompressionTests {
         options.compressedSize = .bytes(0)
         try await withFiles(options) { client, _ async throws in
             for name in ["short.txt", "long.html", "long.html"] {
-                let response = try await client.get("/\(name)", fields: Self.gzip)
+                let response = try await client.get("/\(name)", headers: Self.gzip)
                 #expect(try Self.inflated(response.body) == Self.files[name], "\(name)")
             }
         }

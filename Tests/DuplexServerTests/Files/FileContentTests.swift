@@ -37,22 +37,22 @@ struct FileContentTests {
     )
     func one(value: String, range: Range<Int>) async throws {
         try await withFile { client, _ async throws in
-            let response = try await client.get("/a.txt", fields: [.range: "bytes=\(value)"])
+            let response = try await client.get("/a.txt", headers: [.range: "bytes=\(value)"])
             #expect(response.status == .partialContent && response.text == Self.text(range))
-            #expect(response.fields[.contentRange] == "bytes \(range.lowerBound)-\(range.upperBound - 1)/10000")
-            #expect(response.fields[.contentType] == "text/plain; charset=utf-8" && response.fields[.eTag] != nil)
+            #expect(response.headers[.contentRange] == "bytes \(range.lowerBound)-\(range.upperBound - 1)/10000")
+            #expect(response.headers[.contentType] == "text/plain; charset=utf-8" && response.headers[.eTag] != nil)
         }
     }
 
     @Test("Several parts, each with its place")
     func several() async throws {
         try await withFile { client, _ async throws in
-            let response = try await client.get("/a.txt", fields: [.range: "bytes=9000-9999, 0-9, 100-300"])
-            #expect(response.status == .partialContent && response.fields[.contentRange] == nil)
-            let type = try #require(response.fields[.contentType].map(MediaType.init(rawValue:)))
+            let response = try await client.get("/a.txt", headers: [.range: "bytes=9000-9999, 0-9, 100-300"])
+            #expect(response.status == .partialContent && response.headers[.contentRange] == nil)
+            let type = try #require(response.headers[.contentType].map(MediaType.init(rawValue:)))
             let boundary = try #require(type[parameter: "boundary"])
             #expect(type.essence == "multipart/byteranges")
-            #expect(response.fields[.contentLength] == "\(response.body.count)")
+            #expect(response.headers[.contentLength] == "\(response.body.count)")
             let parts = response.text.components(separatedBy: "\r\n--\(boundary)")
             #expect(parts.count == 5 && parts[0].isEmpty && parts[4] == "--\r\n")
             for (part, range) in zip(parts[1...3], [9_000..<10_000, 0..<10, 100..<301]) {
@@ -68,28 +68,28 @@ struct FileContentTests {
     )
     func beyond(value: String) async throws {
         try await withFile { client, _ async throws in
-            let response = try await client.get("/a.txt", fields: [.range: "bytes=\(value)"])
-            #expect(response.status == .rangeNotSatisfiable && response.fields[.contentRange] == "bytes */10000")
+            let response = try await client.get("/a.txt", headers: [.range: "bytes=\(value)"])
+            #expect(response.status == .rangeNotSatisfiable && response.headers[.contentRange] == "bytes */10000")
         }
     }
 
     @Test("Any range of an empty file is the file", arguments: ["0-", "0-1023", "-5", "7-"])
     func empty(value: String) async throws {
         try await withFile { client, _ async throws in
-            let response = try await client.get("/empty", fields: [.range: "bytes=\(value)"])
-            #expect(response.status == .ok && response.body.isEmpty && response.fields[.contentRange] == nil)
+            let response = try await client.get("/empty", headers: [.range: "bytes=\(value)"])
+            #expect(response.status == .ok && response.body.isEmpty && response.headers[.contentRange] == nil)
         }
     }
 
     @Test("A range of HEAD, of another unit, and one that nobody can read are passed over")
     func passedOver() async throws {
         try await withFile { client, _ async throws in
-            #expect(try await client.request(.head, "/a.txt", fields: [.range: "bytes=0-1"]).status == .ok)
+            #expect(try await client.request(.head, "/a.txt", headers: [.range: "bytes=0-1"]).status == .ok)
             for value in [
                 "lines=0-1", "bytes=a-b", "bytes=2-1",
                 "bytes=" + (0..<17).map { "\($0 * 2)-\($0 * 2)" }.joined(separator: ","),
             ] {
-                let response = try await client.get("/a.txt", fields: [.range: value])
+                let response = try await client.get("/a.txt", headers: [.range: value])
                 #expect(response.status == .ok && response.body.count == 10_000, "\(value)")
             }
         }
@@ -98,30 +98,30 @@ struct FileContentTests {
     @Test("Conditions come before ranges, and If-Range behind them (RFC 9110 section 13.2.2)")
     func order() async throws {
         try await withFile { client, root async throws in
-            let tag = try #require(try await client.get("/a.txt").fields[.eTag])
+            let tag = try #require(try await client.get("/a.txt").headers[.eTag])
             let range = HTTPField.Name.range
             #expect(
-                try await client.get("/a.txt", fields: [range: "bytes=0-1", .ifNoneMatch: tag]).status == .notModified
+                try await client.get("/a.txt", headers: [range: "bytes=0-1", .ifNoneMatch: tag]).status == .notModified
             )
             #expect(
-                try await client.get("/a.txt", fields: [range: "bytes=0-1", .ifMatch: "\"x\""]).status
+                try await client.get("/a.txt", headers: [range: "bytes=0-1", .ifMatch: "\"x\""]).status
                     == .preconditionFailed
             )
             #expect(
-                try await client.get("/a.txt", fields: [range: "bytes=0-1", .ifMatch: tag]).status == .partialContent
+                try await client.get("/a.txt", headers: [range: "bytes=0-1", .ifMatch: tag]).status == .partialContent
             )
-            #expect(try await client.get("/a.txt", fields: [range: "bytes=0-1", .ifRange: "W/\(tag)"]).status == .ok)
-            #expect(try await client.get("/a.txt", fields: [range: "bytes=0-1", .ifRange: "\"x\""]).status == .ok)
+            #expect(try await client.get("/a.txt", headers: [range: "bytes=0-1", .ifRange: "W/\(tag)"]).status == .ok)
+            #expect(try await client.get("/a.txt", headers: [range: "bytes=0-1", .ifRange: "\"x\""]).status == .ok)
             try FileManager.default.setAttributes(
                 [.modificationDate: Date(timeIntervalSince1970: 1_000_000_000)],
                 ofItemAtPath: root + "a.txt"
             )
             let date = "Sun, 09 Sep 2001 01:46:40 GMT"
             #expect(
-                try await client.get("/a.txt", fields: [range: "bytes=0-1", .ifRange: date]).status == .partialContent
+                try await client.get("/a.txt", headers: [range: "bytes=0-1", .ifRange: date]).status == .partialContent
             )
             let other = "Sun, 09 Sep 2001 01:46:41 GMT"
-            #expect(try await client.get("/a.txt", fields: [range: "bytes=0-1", .ifRange: other]).status == .ok)
+            #expect(try await client.get("/a.txt", headers: [range: "bytes=0-1", .ifRange: other]).status == .ok)
         }
     }
 
@@ -133,9 +133,11 @@ struct FileContentTests {
                 try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: root + "a.txt")
                 // The server looks at the file anew.
                 await client.clock.advance(by: .seconds(2))
-                let tag = try #require(try await client.get("/a.txt").fields[.eTag])
+                let tag = try #require(try await client.get("/a.txt").headers[.eTag])
                 #expect(!tag.hasPrefix("W/"))
-                if try await client.get("/a.txt", fields: [.range: "bytes=0-1", .ifRange: tag]).status == .ok { break }
+                if try await client.get("/a.txt", headers: [.range: "bytes=0-1", .ifRange: tag]).status == .ok {
+                    break
+                }
                 try Task.checkCancellation()
             }
         }
@@ -143,8 +145,8 @@ struct FileContentTests {
         var server = WebServer(port: 0)
         server.files("/", from: "/etc")
         try await WebServer.testing(server) { client async throws in
-            let tag = try #require(try await client.get("/passwd").fields[.eTag])
-            let part = try await client.get("/passwd", fields: [.range: "bytes=0-1", .ifRange: tag])
+            let tag = try #require(try await client.get("/passwd").headers[.eTag])
+            let part = try await client.get("/passwd", headers: [.range: "bytes=0-1", .ifRange: tag])
             #expect(part.status == .partialContent && part.body.count == 2)
         }
         #endif

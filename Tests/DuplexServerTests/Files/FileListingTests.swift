@@ -39,8 +39,8 @@ struct FileListingTests {
     @Test("A page: folders first, then names; nothing hidden, and nothing that leads out")
     func page() async throws {
         try await withFolder(Self.files) { client async throws in
-            let response = try await client.get("/", fields: [.accept: "text/html"])
-            #expect(response.fields[.contentType] == "text/html; charset=utf-8" && response.fields[.vary] == "Accept")
+            let response = try await client.get("/", headers: [.accept: "text/html"])
+            #expect(response.headers[.contentType] == "text/html; charset=utf-8" && response.headers[.vary] == "Accept")
             #expect(
                 Self.links(response.text) == [
                     "./c/", "./Zoo/", "./A.txt", "./b.txt", "./in", "./%C3%A9%20%3F%23%3A.txt",
@@ -103,8 +103,8 @@ struct FileListingTests {
     @Test("The same as JSON for who wants that")
     func json() async throws {
         try await withFolder(Self.files) { client async throws in
-            let response = try await client.get("/", fields: [.accept: "application/json"])
-            #expect(response.fields[.contentType] == "application/json")
+            let response = try await client.get("/", headers: [.accept: "application/json"])
+            #expect(response.headers[.contentType] == "application/json")
             let value = try #require(try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any])
             let entries = try #require(value["entries"] as? [[String: Any]])
             #expect(entries.compactMap { $0["name"] as? String } == ["c", "Zoo", "A.txt", "b.txt", "in", "é ?#:.txt"])
@@ -121,7 +121,7 @@ struct FileListingTests {
             let response = try await client.get("/")
             #expect(!response.text.contains("<img") && !response.text.contains("<b>"))
             #expect(response.text.contains("&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;.txt"))
-            let policy = try #require(response.fields[.contentSecurityPolicy])
+            let policy = try #require(response.headers[.contentSecurityPolicy])
             #expect(policy.hasPrefix("default-src 'none'; style-src 'nonce-") && !policy.contains("unsafe"))
             let nonce = try #require(policy.split(separator: "-").last?.dropLast())
             #expect(response.text.contains("<style nonce=\"\(nonce)\">"))

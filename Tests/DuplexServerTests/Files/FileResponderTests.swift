@@ -48,18 +48,18 @@ struct FileResponderTests {
             ] {
                 let response = try await client.get(prefix + path)
                 #expect(response.status == .ok && response.text == text, "\(path)")
-                #expect(response.fields[.contentType] == type.rawValue)
-                #expect(response.fields[.xContentTypeOptions] == "nosniff")
-                #expect(response.fields[.cacheControl] == "no-cache" && response.fields[.acceptRanges] == "bytes")
+                #expect(response.headers[.contentType] == type.rawValue)
+                #expect(response.headers[.xContentTypeOptions] == "nosniff")
+                #expect(response.headers[.cacheControl] == "no-cache" && response.headers[.acceptRanges] == "bytes")
             }
             let head = try await client.request(.head, prefix + "/a%20b.txt")
-            #expect(head.status == .ok && head.body.isEmpty && head.fields[.contentLength] == "4")
+            #expect(head.status == .ok && head.body.isEmpty && head.headers[.contentLength] == "4")
             let redirect = try await client.get(prefix + "/sub?a=b")
-            #expect(redirect.status == .movedPermanently && redirect.fields[.location] == prefix + "/sub/?a=b")
+            #expect(redirect.status == .movedPermanently && redirect.headers[.location] == prefix + "/sub/?a=b")
             let post = try await client.request(.post, prefix + "/a%20b.txt")
-            #expect(post.status == .methodNotAllowed && post.fields[.allow] == "GET, HEAD, OPTIONS")
+            #expect(post.status == .methodNotAllowed && post.headers[.allow] == "GET, HEAD, OPTIONS")
             if !prefix.isEmpty {
-                #expect(try await client.get(prefix).fields[.location] == prefix + "/")
+                #expect(try await client.get(prefix).headers[.location] == prefix + "/")
                 #expect(try await client.get("/").status == .notFound)
             }
         }
@@ -78,7 +78,7 @@ struct FileResponderTests {
                     #expect(try await client.get(path).status == .unauthorized, "\(path)")
                 }
                 let field = "Basic " + Data("a:right".utf8).base64EncodedString()
-                #expect(try await client.get("/admin/files/a.txt", fields: [.authorization: field]).text == "text")
+                #expect(try await client.get("/admin/files/a.txt", headers: [.authorization: field]).text == "text")
             }
         }
     }
@@ -87,23 +87,23 @@ struct FileResponderTests {
     func conditions() async throws {
         try await withFiles { client, root async throws in
             let first = try await client.get("/")
-            let tag = try #require(first.fields[.eTag])
+            let tag = try #require(first.headers[.eTag])
             #expect(tag.hasPrefix("\""))
-            let modified = try #require(first.fields[.lastModified])
-            for fields: HTTPFields in [[.ifNoneMatch: tag], [.ifModifiedSince: modified]] {
-                let second = try await client.get("/", fields: fields)
+            let modified = try #require(first.headers[.lastModified])
+            for headers: HTTPFields in [[.ifNoneMatch: tag], [.ifModifiedSince: modified]] {
+                let second = try await client.get("/", headers: headers)
                 #expect(second.status == .notModified && second.body.isEmpty)
-                #expect(second.fields[.eTag] == tag)
-                #expect(second.fields[.cacheControl] == "no-cache")
+                #expect(second.headers[.eTag] == tag)
+                #expect(second.headers[.cacheControl] == "no-cache")
             }
-            #expect(try await client.get("/", fields: [.ifNoneMatch: "\"x\""]).status == .ok)
-            #expect(try await client.get("/", fields: [.ifMatch: "\"x\""]).status == .preconditionFailed)
+            #expect(try await client.get("/", headers: [.ifNoneMatch: "\"x\""]).status == .ok)
+            #expect(try await client.get("/", headers: [.ifMatch: "\"x\""]).status == .preconditionFailed)
             // Another file under the same name, as long and as old.
             let path = root + "public/index.html"
             let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
             try Data("<p>soot".utf8).write(to: URL(fileURLWithPath: path))
             try FileManager.default.setAttributes([.modificationDate: date ?? Date()], ofItemAtPath: path)
-            #expect(try await client.get("/", fields: [.ifNoneMatch: tag]).status == .ok)
+            #expect(try await client.get("/", headers: [.ifNoneMatch: tag]).status == .ok)
         }
     }
 
@@ -143,25 +143,25 @@ struct FileResponderTests {
                 ("zstd", nil, "let a = 1"), ("gzip;q=0", nil, "let a = 1"),
                 ("gzip;q=0.2, identity;q=0.8", nil, "let a = 1"),
             ] {
-                var fields = HTTPFields()
-                fields[.acceptEncoding] = accepted
-                let response = try await client.get("/app.js", fields: fields)
-                #expect(response.fields[.contentEncoding] == coding, "\(accepted ?? "")")
-                #expect(response.body == Array(text.utf8) && response.fields[.vary] == "Accept-Encoding")
-                #expect(response.fields[.contentType] == "text/javascript; charset=utf-8")
+                var headers = HTTPFields()
+                headers[.acceptEncoding] = accepted
+                let response = try await client.get("/app.js", headers: headers)
+                #expect(response.headers[.contentEncoding] == coding, "\(accepted ?? "")")
+                #expect(response.body == Array(text.utf8) && response.headers[.vary] == "Accept-Encoding")
+                #expect(response.headers[.contentType] == "text/javascript; charset=utf-8")
             }
-            let tags = try await [client.get("/app.js"), client.get("/app.js", fields: [.acceptEncoding: "br"])].map {
-                $0.fields[.eTag]
+            let tags = try await [client.get("/app.js"), client.get("/app.js", headers: [.acceptEncoding: "br"])].map {
+                $0.headers[.eTag]
             }
             #expect(tags[0] != tags[1])
             // A picture is as short as it gets.
-            let picture = try await client.get("/picture.png", fields: [.acceptEncoding: "gzip"])
-            #expect(picture.text == "png" && picture.fields[.vary] == nil)
+            let picture = try await client.get("/picture.png", headers: [.acceptEncoding: "gzip"])
+            #expect(picture.text == "png" && picture.headers[.vary] == nil)
             try FileManager.default.setAttributes(
                 [.modificationDate: Date(timeIntervalSince1970: 1)],
                 ofItemAtPath: root + "public/app.js.br"
             )
-            #expect(try await client.get("/app.js", fields: [.acceptEncoding: "br"]).fields[.contentEncoding] == nil)
+            #expect(try await client.get("/app.js", headers: [.acceptEncoding: "br"]).headers[.contentEncoding] == nil)
         }
     }
 
@@ -170,7 +170,7 @@ struct FileResponderTests {
         try await withFiles { client, root async throws in
             let path = root + "public/app.js"
             func text(_ coding: String? = nil) async throws -> String {
-                try await client.get("/app.js", fields: coding.map { [.acceptEncoding: $0] } ?? [:]).text
+                try await client.get("/app.js", headers: coding.map { [.acceptEncoding: $0] } ?? [:]).text
             }
             #expect(try await text() == "let a = 1")
             try Data("let b = 22".utf8).write(to: URL(fileURLWithPath: path))
@@ -199,19 +199,19 @@ struct FileResponderTests {
         options.types = ["own": "text/own"]
         options.sendsAsAttachments = true
         try await withFiles(options) { client, _ async throws in
-            let page = try await client.get("/orders/17", fields: [.accept: "text/html"])
+            let page = try await client.get("/orders/17", headers: [.accept: "text/html"])
             #expect(page.status == .ok && page.text == "<p>root")
             for (path, accept) in [("/orders/17.js", "text/html"), ("/orders/17", "application/json")] {
-                let missing = try await client.get(path, fields: [.accept: accept])
+                let missing = try await client.get(path, headers: [.accept: accept])
                 #expect(missing.status == .notFound && missing.text == "<p>own", "\(path)")
-                #expect(missing.fields[.contentType] == "text/html; charset=utf-8" && missing.fields[.eTag] == nil)
+                #expect(missing.headers[.contentType] == "text/html; charset=utf-8" && missing.headers[.eTag] == nil)
             }
             #expect(
-                try await client.get("/app.3f9a1c2b.js").fields[.cacheControl] == "public, max-age=31536000, immutable"
+                try await client.get("/app.3f9a1c2b.js").headers[.cacheControl] == "public, max-age=31536000, immutable"
             )
             let own = try await client.get("/data.own")
-            #expect(own.fields[.contentType] == "text/own")
-            #expect(own.fields[.contentDisposition] == "attachment; filename=\"data.own\"")
+            #expect(own.headers[.contentType] == "text/own")
+            #expect(own.headers[.contentDisposition] == "attachment; filename=\"data.own\"")
         }
     }
 
@@ -243,7 +243,7 @@ struct FileResponderTests {
             server.files("/", from: root)
             try await WebServer.testing(server) { client async throws in
                 let redirect = try await client.get(#"/a\\b\"#)
-                #expect(redirect.status == .movedPermanently && redirect.fields[.location] == "/a%5C%5Cb%5C/")
+                #expect(redirect.status == .movedPermanently && redirect.headers[.location] == "/a%5C%5Cb%5C/")
             }
         }
     }

@@ -19,18 +19,18 @@ struct ServedFileTests {
     }
 
     @Test("The fields are made once, and those of a sibling name its coding")
-    func fields() async throws {
+    func headers() async throws {
         try await withTestFolder(["app.js": "let a = 1", "app.js.br": "coded", "a.bin": "bytes"]) { root in
             let served = ServedFile(try Self.open("app.js", in: root), path: "app.js", name: "app.js", FileOptions())
             #expect(served.mayBeCoded && served.type.essence == "text/javascript")
-            let fields = served.plain.fields.fields
-            #expect(fields[.eTag] == served.plain.tag?.description && fields[.vary] == "Accept-Encoding")
-            #expect(fields[.contentEncoding] == nil && fields[.cacheControl] == "no-cache")
+            let headers = served.plain.headers.headers
+            #expect(headers[.eTag] == served.plain.tag?.description && headers[.vary] == "Accept-Encoding")
+            #expect(headers[.contentEncoding] == nil && headers[.cacheControl] == "no-cache")
             let sibling = try #require(served.sibling(try Self.open("app.js.br", in: root), "br"))
-            #expect(sibling.fields.fields[.contentEncoding] == "br" && sibling.tag != served.plain.tag)
+            #expect(sibling.headers.headers[.contentEncoding] == "br" && sibling.tag != served.plain.tag)
             #expect(served.sibling(try Self.open(".", in: root), "br") == nil)
             let bytes = ServedFile(try Self.open("a.bin", in: root), path: "a.bin", name: "a.bin", FileOptions())
-            #expect(!bytes.mayBeCoded && bytes.plain.fields.fields[.vary] == nil)
+            #expect(!bytes.mayBeCoded && bytes.plain.headers.headers[.vary] == nil)
         }
     }
 }

@@ -38,11 +38,11 @@ struct AuthenticatedUserTests {
     @Test("The right password lets in, by a list or by what the app says", arguments: [false, true])
     func right(isChecked: Bool) async throws {
         try await testing(isChecked ? Self.checked : Self.accounts) { client async throws in
-            let fields = try Self.authorization("mia", "pä:ss")
-            #expect(try await client.get("/in", fields: fields).text == "mia")
+            let headers = try Self.authorization("mia", "pä:ss")
+            #expect(try await client.get("/in", headers: headers).text == "mia")
             #expect(try await client.get("/out").text == "nobody")
             var options = WebSocketOptions()
-            options.headers = fields
+            options.headers = headers
             let socket = try await client.webSocket("/in/socket", options: options)
             #expect(try await socket.receive() == .text("mia"))
             await socket.reset()
@@ -59,10 +59,10 @@ struct AuthenticatedUserTests {
                 [.authorization: "Basic bWlh"], [.authorization: "Bearer bWlhOnDDpDpzcw=="],
                 [.authorization: "Basic /////w=="],
             ]
-            for fields in wrong {
-                let answer = try await client.get("/in", fields: fields)
-                #expect(answer.status == .unauthorized, "\(fields)")
-                #expect(answer.fields[.wwwAuthenticate] == #"Basic realm="the \"room\"", charset="UTF-8""#)
+            for headers in wrong {
+                let answer = try await client.get("/in", headers: headers)
+                #expect(answer.status == .unauthorized, "\(headers)")
+                #expect(answer.headers[.wwwAuthenticate] == #"Basic realm="the \"room\"", charset="UTF-8""#)
             }
             let error = await #expect(throws: WebSocketError.self) { try await client.webSocket("/in/socket") }
             #expect(error?.handshake?.status == .unauthorized)
@@ -74,16 +74,16 @@ struct AuthenticatedUserTests {
         let option = RouteOption.basicAuth(realm: "x", accounts: ["mia": "secret", "eve": "\u{301}secret"])
         try await testing(option) { client async throws in
             #expect(
-                try await client.get("/in", fields: Self.authorization("mia", "\u{301}secret")).status == .unauthorized
+                try await client.get("/in", headers: Self.authorization("mia", "\u{301}secret")).status == .unauthorized
             )
-            #expect(try await client.get("/in", fields: Self.authorization("eve", "\u{301}secret")).text == "eve")
+            #expect(try await client.get("/in", headers: Self.authorization("eve", "\u{301}secret")).text == "eve")
             #expect(try await client.request(.delete, "/in").status == .unauthorized)
             #expect(try await client.request(.options, "/in").status == .unauthorized)
             #expect(try await client.get("/in/socket").status == .unauthorized)
             // Too long a body isn't told before who one is.
             let long: HTTPFields = [.contentLength: "99999999"]
             let connection = await client.connect()
-            try await connection.begin(.post, "/in/body", fields: long)
+            try await connection.begin(.post, "/in/body", headers: long)
             #expect(try await connection.response().status == .unauthorized)
             await connection.close()
         }
@@ -135,7 +135,7 @@ struct AuthenticatedUserTests {
                 )
                 let answer = try await connection.response()
                 #expect(answer.status == refusal && answer.interim.isEmpty)
-                #expect(answer.fields.contains(.wwwAuthenticate) == !isCertificate)
+                #expect(answer.headers.contains(.wwwAuthenticate) == !isCertificate)
                 await connection.close()
             }
             for path in ["/in", "/in/stream"] {
@@ -179,14 +179,14 @@ struct AuthenticatedUserTests {
     func bearer() async throws {
         let option = RouteOption.bearerAuth(realm: "api") { token in token == "t-1" ? "mia" : nil }
         try await testing(option) { client async throws in
-            #expect(try await client.get("/in", fields: [.authorization: "Bearer t-1"]).text == "mia")
-            #expect(try await client.get("/in", fields: [.authorization: "bearer t-1"]).text == "mia")
+            #expect(try await client.get("/in", headers: [.authorization: "Bearer t-1"]).text == "mia")
+            #expect(try await client.get("/in", headers: [.authorization: "bearer t-1"]).text == "mia")
             let none = try await client.get("/in")
-            #expect(none.status == .unauthorized && none.fields[.wwwAuthenticate] == #"Bearer realm="api""#)
-            let wrong = try await client.get("/in", fields: [.authorization: "Bearer t-2"])
-            #expect(wrong.fields[.wwwAuthenticate] == #"Bearer realm="api", error="invalid_token""#)
+            #expect(none.status == .unauthorized && none.headers[.wwwAuthenticate] == #"Bearer realm="api""#)
+            let wrong = try await client.get("/in", headers: [.authorization: "Bearer t-2"])
+            #expect(wrong.headers[.wwwAuthenticate] == #"Bearer realm="api", error="invalid_token""#)
             for value in ["Bearer", "Basic t-1", "Bearer a b", "t-1"] {
-                #expect(try await client.get("/in", fields: [.authorization: value]).status == .unauthorized)
+                #expect(try await client.get("/in", headers: [.authorization: value]).status == .unauthorized)
             }
         }
     }
@@ -195,14 +195,14 @@ struct AuthenticatedUserTests {
 @Suite("What a request without the right credentials is answered with")
 struct ChallengesTests {
     @Test("Each challenge is a field of its own, and the realm is quoted")
-    func fields() {
+    func headers() {
         let problem = Challenges.unauthorized([Challenges.basic(realm: "a \"b\""), "Bearer realm=\"c\""])
         #expect(problem.status == .unauthorized)
         #expect(
-            problem.fields[values: .wwwAuthenticate]
+            problem.headers[values: .wwwAuthenticate]
                 == [#"Basic realm="a \"b\"", charset="UTF-8""#, #"Bearer realm="c""#]
         )
         let response = problem.response(for: nil)
-        #expect(response.fields[values: .wwwAuthenticate].count == 2)
+        #expect(response.headers[values: .wwwAuthenticate].count == 2)
     }
 }

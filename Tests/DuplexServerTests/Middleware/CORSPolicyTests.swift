@@ -12,7 +12,7 @@ struct CORSPolicyTests {
     private func testing(_ policy: CORSPolicy, _ body: (TestClient) async throws -> Void) async throws {
         var server = WebServer(port: 0)
         server.use(.cors(policy))
-        server.get("/") { _ in Response(fields: [.vary: "Accept"], body: "x") }
+        server.get("/") { _ in Response(headers: [.vary: "Accept"], body: "x") }
         server.on(.put, "/") { _ in "put" }
         try await WebServer.testing(server, body)
     }
@@ -27,25 +27,26 @@ struct CORSPolicyTests {
         let policy = CORSPolicy(
             .origins(Self.origin),
             methods: [.put],
-            fields: [.authorization],
+            headers: [.authorization],
             allowsCredentials: true,
             maximumAge: .seconds(7)
         )
         try await testing(policy) { client async throws in
             for path in ["/", "/nothing"] {
-                let answer = try await client.request(.options, path, fields: Self.preflight)
+                let answer = try await client.request(.options, path, headers: Self.preflight)
                 #expect(answer.status == .noContent && answer.body.isEmpty)
-                #expect(answer.fields[.accessControlAllowOrigin] == Self.origin)
-                #expect(answer.fields[.accessControlAllowCredentials] == "true")
-                #expect(answer.fields[.accessControlAllowMethods] == "GET, HEAD, POST, PUT")
-                #expect(answer.fields[.accessControlAllowHeaders] == "Authorization")
-                #expect(answer.fields[.accessControlMaxAge] == "7")
-                #expect(answer.fields[.vary]?.contains("Origin") == true)
+                #expect(answer.headers[.accessControlAllowOrigin] == Self.origin)
+                #expect(answer.headers[.accessControlAllowCredentials] == "true")
+                #expect(answer.headers[.accessControlAllowMethods] == "GET, HEAD, POST, PUT")
+                #expect(answer.headers[.accessControlAllowHeaders] == "Authorization")
+                #expect(answer.headers[.accessControlMaxAge] == "7")
+                #expect(answer.headers[.vary]?.contains("Origin") == true)
             }
             // Without the question it is OPTIONS as any other.
             let options = try await client.request(.options, "/")
             #expect(
-                options.fields[.allow] == "GET, HEAD, OPTIONS, PUT" && options.fields[.accessControlAllowMethods] == nil
+                options.headers[.allow] == "GET, HEAD, OPTIONS, PUT"
+                    && options.headers[.accessControlAllowMethods] == nil
             )
         }
     }
@@ -56,12 +57,14 @@ struct CORSPolicyTests {
     )
     func others(origin: String) async throws {
         try await testing(CORSPolicy(.origins(Self.origin))) { client async throws in
-            var fields = Self.preflight
-            fields[.origin] = origin
-            let answer = try await client.request(.options, "/", fields: fields)
-            #expect(answer.fields[.accessControlAllowOrigin] == nil && answer.fields[.accessControlAllowMethods] == nil)
-            let read = try await client.get("/", fields: [.origin: origin])
-            #expect(read.fields[.accessControlAllowOrigin] == nil && read.fields[.vary] == "Accept, Origin")
+            var headers = Self.preflight
+            headers[.origin] = origin
+            let answer = try await client.request(.options, "/", headers: headers)
+            #expect(
+                answer.headers[.accessControlAllowOrigin] == nil && answer.headers[.accessControlAllowMethods] == nil
+            )
+            let read = try await client.get("/", headers: [.origin: origin])
+            #expect(read.headers[.accessControlAllowOrigin] == nil && read.headers[.vary] == "Accept, Origin")
         }
     }
 
@@ -71,8 +74,8 @@ struct CORSPolicyTests {
         server.get("/") { _ in "" }
         server.on(.put, "/", .cors(CORSPolicy(.origins(Self.origin)))) { _ in "" }
         try await WebServer.testing(server) { client async throws in
-            let answer = try await client.request(.options, "/", fields: Self.preflight)
-            #expect(answer.fields[.accessControlAllowOrigin] == Self.origin)
+            let answer = try await client.request(.options, "/", headers: Self.preflight)
+            #expect(answer.headers[.accessControlAllowOrigin] == Self.origin)
         }
     }
 
@@ -81,22 +84,24 @@ struct CORSPolicyTests {
         let policy = CORSPolicy(.matching { $0.hasSuffix(".example") }, exposed: [.eTag])
         try await testing(policy) { client async throws in
             for (path, status) in [("/", HTTPResponse.Status.ok), ("/nothing", .notFound)] {
-                let read = try await client.get(path, fields: [.origin: Self.origin])
-                #expect(read.status == status && read.fields[.accessControlAllowOrigin] == Self.origin)
-                #expect(read.fields[.accessControlExposeHeaders] == "ETag")
-                #expect(read.fields[.accessControlAllowCredentials] == nil)
-                #expect(read.fields[.vary]?.contains("Origin") == true)
+                let read = try await client.get(path, headers: [.origin: Self.origin])
+                #expect(read.status == status && read.headers[.accessControlAllowOrigin] == Self.origin)
+                #expect(read.headers[.accessControlExposeHeaders] == "ETag")
+                #expect(read.headers[.accessControlAllowCredentials] == nil)
+                #expect(read.headers[.vary]?.contains("Origin") == true)
             }
-            #expect(try await client.get("/").fields[.accessControlAllowOrigin] == nil)
+            #expect(try await client.get("/").headers[.accessControlAllowOrigin] == nil)
         }
     }
 
     @Test("A policy for everybody has no credentials")
     func anybody() async throws {
         try await testing(CORSPolicy(.any, allowsCredentials: true)) { client async throws in
-            let read = try await client.get("/", fields: [.origin: "null"])
-            #expect(read.fields[.accessControlAllowOrigin] == "*" && read.fields[.accessControlAllowCredentials] == nil)
-            #expect(read.fields[.vary] == "Accept")
+            let read = try await client.get("/", headers: [.origin: "null"])
+            #expect(
+                read.headers[.accessControlAllowOrigin] == "*" && read.headers[.accessControlAllowCredentials] == nil
+            )
+            #expect(read.headers[.vary] == "Accept")
         }
     }
 }
@@ -111,11 +116,11 @@ struct CrossSiteTests {
         try await WebServer.testing(server, body)
     }
 
-    private static func fields(_ site: String?, _ origin: String?) throws -> HTTPFields {
-        var fields = HTTPFields()
-        if let site { fields[try #require(HTTPField.Name("Sec-Fetch-Site"))] = site }
-        if let origin { fields[.origin] = origin }
-        return fields
+    private static func headers(_ site: String?, _ origin: String?) throws -> HTTPFields {
+        var headers = HTTPFields()
+        if let site { headers[try #require(HTTPField.Name("Sec-Fetch-Site"))] = site }
+        if let origin { headers[.origin] = origin }
+        return headers
     }
 
     @Test(
@@ -127,9 +132,9 @@ struct CrossSiteTests {
     )
     func refused(site: String?, origin: String?) async throws {
         try await testing { client async throws in
-            let fields = try Self.fields(site, origin)
-            #expect(try await client.post("/", fields: fields).status == .forbidden)
-            #expect(try await client.get("/", fields: fields).text == "read")
+            let headers = try Self.headers(site, origin)
+            #expect(try await client.post("/", headers: headers).status == .forbidden)
+            #expect(try await client.get("/", headers: headers).text == "read")
         }
     }
 
@@ -142,7 +147,7 @@ struct CrossSiteTests {
     )
     func done(site: String?, origin: String?) async throws {
         try await testing { client async throws in
-            #expect(try await client.post("/", fields: try Self.fields(site, origin)).text == "done")
+            #expect(try await client.post("/", headers: try Self.headers(site, origin)).text == "done")
         }
     }
 }

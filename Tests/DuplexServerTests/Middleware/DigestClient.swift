@@ -14,12 +14,12 @@ struct DigestClient {
 
     /// The challenge of the algorithm; nil if the response has none.
     func challenge(_ response: TestResponse) -> DigestChallenge? {
-        AuthenticationChallenge.parse(response.fields[values: .wwwAuthenticate]).compactMap(DigestChallenge.init)
+        AuthenticationChallenge.parse(response.headers[values: .wwwAuthenticate]).compactMap(DigestChallenge.init)
             .first { $0.algorithm == algorithm }
     }
 
     /// The field for another request.
-    func fields(
+    func headers(
         _ response: TestResponse,
         _ target: String,
         method: HTTPRequest.Method = .get,
@@ -40,6 +40,6 @@ struct DigestClient {
 extension TestResponse {
     /// Whether it says that nothing but the nonce was wrong.
     var isStale: Bool {
-        AuthenticationChallenge.parse(fields[values: .wwwAuthenticate]).contains { $0["stale"] == "true" }
+        AuthenticationChallenge.parse(headers[values: .wwwAuthenticate]).contains { $0["stale"] == "true" }
     }
 }

@@ -45,15 +45,15 @@ struct DigestGuardTests {
         try await testing(isAsked ? Self.asked : Self.accounts) { client async throws in
             let first = try await client.get("/in")
             #expect(first.status == .unauthorized && !first.isStale)
-            #expect(first.fields[values: .wwwAuthenticate].count == 3)
+            #expect(first.headers[values: .wwwAuthenticate].count == 3)
             for user in ["mia", "Jäs ø"] {
                 let mia = DigestClient(user: user, algorithm: algorithm)
                 let challenge = try await client.get("/in")
-                let answer = try await client.get("/in", fields: mia.fields(challenge, "/in"))
+                let answer = try await client.get("/in", headers: mia.headers(challenge, "/in"))
                 #expect(answer.status == .ok && answer.text == user)
-                #expect(answer.fields[.authenticationInfo]?.contains("nc=00000001, qop=auth") == true)
+                #expect(answer.headers[.authenticationInfo]?.contains("nc=00000001, qop=auth") == true)
                 var options = WebSocketOptions()
-                options.headers = mia.fields(challenge, "/in/socket", count: 2)
+                options.headers = mia.headers(challenge, "/in/socket", count: 2)
                 let socket = try await client.webSocket("/in/socket", options: options)
                 #expect(try await socket.receive() == .text(user))
                 await socket.reset()
@@ -66,12 +66,12 @@ struct DigestGuardTests {
         try await testing(Self.accounts) { client async throws in
             let mia = DigestClient()
             let first = try await client.get("/in")
-            let answer = try await client.get("/in", fields: mia.fields(first, "/in"))
+            let answer = try await client.get("/in", headers: mia.headers(first, "/in"))
             let hash = { (text: String) in Base16.encode(HTTPDigest.digest(.sha256, Array(text.utf8)) ?? []) }
             let nonce = try #require(mia.challenge(first)?.nonce)
             let expected = hash(hash("mia:the room:pä:ss") + ":\(nonce):00000001:c-nonce:auth:" + hash(":/in"))
             #expect(
-                answer.fields[.authenticationInfo]
+                answer.headers[.authenticationInfo]
                     == "rspauth=\"\(expected)\", cnonce=\"c-nonce\", nc=00000001, qop=auth"
             )
         }
@@ -91,22 +91,22 @@ struct DigestGuardTests {
             for (user, password) in [
                 ("mia", "pä:s"), ("mia", ""), ("eve", ""), ("eve", "pä:ss"), ("", ""), ("MIA", "pä:ss"),
             ] {
-                wrong.append(DigestClient(user: user, password: password).fields(first, "/in"))
+                wrong.append(DigestClient(user: user, password: password).headers(first, "/in"))
             }
-            let right = try #require(DigestClient().fields(first, "/in")[.authorization])
+            let right = try #require(DigestClient().headers(first, "/in")[.authorization])
             for (part, other) in [
                 ("the room", "their room"), ("username=\"mia\"", "username=\"eve\""), ("=SHA-256", "=MD5"),
             ] {
                 wrong.append([.authorization: right.replacing(part, with: other)])
             }
-            for fields in wrong {
-                let answer = try await client.get("/in", fields: fields)
-                #expect(answer.status == .unauthorized && !answer.isStale, "\(fields)")
-                #expect(answer.fields[.authenticationInfo] == nil)
+            for headers in wrong {
+                let answer = try await client.get("/in", headers: headers)
+                #expect(answer.status == .unauthorized && !answer.isStale, "\(headers)")
+                #expect(answer.headers[.authenticationInfo] == nil)
             }
-            var twice = DigestClient().fields(first, "/in")
+            var twice = DigestClient().headers(first, "/in")
             twice.append(HTTPField(name: .authorization, value: right))
-            #expect(try await client.get("/in", fields: twice).status == .unauthorized)
+            #expect(try await client.get("/in", headers: twice).status == .unauthorized)
             let error = await #expect(throws: WebSocketError.self) { try await client.webSocket("/in/socket") }
             #expect(error?.handshake?.status == .unauthorized)
         }
@@ -135,7 +135,7 @@ struct DigestGuardTests {
                 let value =
                     "Digest username=\"eve\", realm=\"the room\", uri=\"/in\", nonce=\"\(nonce)\", nc=00000001, "
                     + "cnonce=\"c\", qop=auth, algorithm=SHA-256, response=\"\(response)\""
-                let answer = try await client.get("/in", fields: [.authorization: value])
+                let answer = try await client.get("/in", headers: [.authorization: value])
                 #expect(answer.status == .unauthorized && !answer.isStale)
             }
         }
@@ -149,14 +149,14 @@ struct DigestGuardTests {
             let first = try await client.get("/in")
             #expect(mia.challenge(first)?.nonce != mia.challenge(try await client.get("/in"))?.nonce)
             await client.clock.advance(by: .seconds(299))
-            #expect(try await client.get("/in", fields: mia.fields(first, "/in")).status == .ok)
+            #expect(try await client.get("/in", headers: mia.headers(first, "/in")).status == .ok)
             await client.clock.advance(by: .seconds(1))
-            let old = try await client.get("/in", fields: mia.fields(first, "/in", count: 2))
+            let old = try await client.get("/in", headers: mia.headers(first, "/in", count: 2))
             #expect(old.status == .unauthorized && old.isStale)
-            #expect(try await client.get("/in", fields: mia.fields(old, "/in")).text == "mia")
+            #expect(try await client.get("/in", headers: mia.headers(old, "/in")).text == "mia")
             // Who doesn't know the password learns nothing.
-            let wrong = DigestClient(password: "x").fields(first, "/in")
-            #expect(try await !client.get("/in", fields: wrong).isStale)
+            let wrong = DigestClient(password: "x").headers(first, "/in")
+            #expect(try await !client.get("/in", headers: wrong).isStale)
         }
     }
 
@@ -165,7 +165,7 @@ struct DigestGuardTests {
         try await testing(Self.accounts) { client async throws in
             let first = try await client.get("/in")
             for (name, own) in [("nonce", "a"), ("opaque", "a"), ("nonce", "")] {
-                var values = first.fields[values: .wwwAuthenticate].map { value in
+                var values = first.headers[values: .wwwAuthenticate].map { value in
                     value.split(separator: ", ").map { $0.hasPrefix(name + "=") ? "\(name)=\"\(own)\"" : $0 }
                         .joined(separator: ", ")
                 }
@@ -179,7 +179,7 @@ struct DigestGuardTests {
                     clientNonce: "c",
                     digest: HTTPDigest.digest
                 )
-                let answer = try await client.get("/in", fields: [.authorization: value ?? ""])
+                let answer = try await client.get("/in", headers: [.authorization: value ?? ""])
                 #expect(answer.status == .unauthorized && answer.isStale, "\(name)")
             }
         }
@@ -190,13 +190,13 @@ struct DigestGuardTests {
         try await testing(Self.accounts) { client async throws in
             let mia = DigestClient()
             let first = try await client.get("/in")
-            let fields = mia.fields(first, "/in")
-            #expect(try await client.get("/in", fields: fields).status == .ok)
-            let again = try await client.get("/in", fields: fields)
+            let headers = mia.headers(first, "/in")
+            #expect(try await client.get("/in", headers: headers).status == .ok)
+            let again = try await client.get("/in", headers: headers)
             #expect(again.status == .unauthorized && again.isStale)
-            #expect(try await client.get("/in", fields: mia.fields(first, "/in", count: 3)).status == .ok)
-            #expect(try await client.get("/in", fields: mia.fields(first, "/in", count: 2)).status == .ok)
-            #expect(try await client.get("/in", fields: mia.fields(first, "/in", count: 2)).status == .unauthorized)
+            #expect(try await client.get("/in", headers: mia.headers(first, "/in", count: 3)).status == .ok)
+            #expect(try await client.get("/in", headers: mia.headers(first, "/in", count: 2)).status == .ok)
+            #expect(try await client.get("/in", headers: mia.headers(first, "/in", count: 2)).status == .unauthorized)
         }
     }
 
@@ -207,15 +207,15 @@ struct DigestGuardTests {
             let mia = DigestClient()
             let first = try await client.get("/in")
             for target in ["/", "/in/", "/in?a=b", "/in/body", "http://other.test/in"] {
-                let answer = try await client.get("/in", fields: mia.fields(first, target))
+                let answer = try await client.get("/in", headers: mia.headers(first, target))
                 #expect(answer.status == .badRequest, "\(target)")
             }
-            let proxied = mia.fields(first, "http://localhost/in")
-            #expect(try await client.get("/in", fields: proxied).status == .ok)
-            let asGet = mia.fields(first, "/in", count: 2)
-            #expect(try await client.request(.head, "/in", fields: asGet).status == .unauthorized)
-            let asHead = mia.fields(first, "/in", method: .head, count: 2)
-            #expect(try await client.request(.head, "/in", fields: asHead).status == .ok)
+            let proxied = mia.headers(first, "http://localhost/in")
+            #expect(try await client.get("/in", headers: proxied).status == .ok)
+            let asGet = mia.headers(first, "/in", count: 2)
+            #expect(try await client.request(.head, "/in", headers: asGet).status == .unauthorized)
+            let asHead = mia.headers(first, "/in", method: .head, count: 2)
+            #expect(try await client.request(.head, "/in", headers: asHead).status == .ok)
         }
     }
 
@@ -230,7 +230,7 @@ struct DigestGuardTests {
         )
         try await testing(option) { client async throws in
             let first = try await client.get("/in")
-            let schemes = first.fields[values: .wwwAuthenticate].map { $0.split(separator: " ")[0] }
+            let schemes = first.headers[values: .wwwAuthenticate].map { $0.split(separator: " ")[0] }
             // Of a hash by SHA-256 no other algorithm can be checked.
             #expect(schemes == ["Digest", "Basic"])
             for (user, password, isRight) in [
@@ -238,10 +238,10 @@ struct DigestGuardTests {
                 ("mia", "", false),
             ] {
                 let value = try #require(PasswordCredentials(user: user, password: password).basicValue)
-                let answer = try await client.get("/in", fields: [.authorization: value])
+                let answer = try await client.get("/in", headers: [.authorization: value])
                 #expect(answer.status == (isRight ? .ok : .unauthorized), "\(user)")
                 let digest = DigestClient(user: user, password: password)
-                let other = try await client.get("/in", fields: digest.fields(try await client.get("/in"), "/in"))
+                let other = try await client.get("/in", headers: digest.headers(try await client.get("/in"), "/in"))
                 #expect(other.text == user || !isRight)
             }
         }
@@ -255,20 +255,20 @@ struct DigestGuardTests {
             for algorithm: DigestChallenge.Algorithm in [.sha512256, .md5] {
                 let mia = DigestClient(algorithm: algorithm)
                 let first = try await client.get("/in")
-                let fields = mia.fields(first, "/in")
-                #expect(fields[.authorization]?.contains("userhash=true") == true)
-                #expect(fields[.authorization]?.contains("mia") == false)
-                #expect(try await client.get("/in", fields: fields).text == "mia")
+                let headers = mia.headers(first, "/in")
+                #expect(headers[.authorization]?.contains("userhash=true") == true)
+                #expect(headers[.authorization]?.contains("mia") == false)
+                #expect(try await client.get("/in", headers: headers).text == "mia")
                 let eve = DigestClient(user: "eve", algorithm: algorithm)
-                #expect(try await client.get("/in", fields: eve.fields(first, "/in")).status == .unauthorized)
+                #expect(try await client.get("/in", headers: eve.headers(first, "/in")).status == .unauthorized)
             }
         }
         // Nobody was asked to.
         try await testing(Self.asked) { client async throws in
             let first = try await client.get("/in")
-            let value = DigestClient().fields(first, "/in")[.authorization] ?? ""
-            let fields: HTTPFields = [.authorization: value + ", userhash=true"]
-            #expect(try await client.get("/in", fields: fields).status == .unauthorized)
+            let value = DigestClient().headers(first, "/in")[.authorization] ?? ""
+            let headers: HTTPFields = [.authorization: value + ", userhash=true"]
+            #expect(try await client.get("/in", headers: headers).status == .unauthorized)
         }
     }
 
@@ -282,7 +282,7 @@ struct DigestGuardTests {
         try await testing(option) { client async throws in
             let first = try await client.get("/in")
             #expect(asked.withLock { $0 } == [])
-            let answer = try await client.get("/in", fields: DigestClient().fields(first, "/in"))
+            let answer = try await client.get("/in", headers: DigestClient().headers(first, "/in"))
             #expect(answer.status == .serviceUnavailable && asked.withLock { $0 } == ["mia"])
         }
     }
@@ -292,7 +292,7 @@ struct DigestGuardTests {
         try await testing(.digestAuth(realm: #"a "b" \c"#, accounts: ["mia": "pä:ss"])) { client async throws in
             let first = try await client.get("/in")
             #expect(DigestClient().challenge(first)?.realm == #"a "b" \c"#)
-            #expect(try await client.get("/in", fields: DigestClient().fields(first, "/in")).text == "mia")
+            #expect(try await client.get("/in", headers: DigestClient().headers(first, "/in")).text == "mia")
         }
     }
 }
@@ -306,7 +306,7 @@ struct DigestOptionsTests {
         var server = WebServer(port: 0)
         server.get("/", .digestAuth(realm: "x", accounts: ["mia": "y"])) { _ in "in" }
         try await WebServer.testing(server) { client async throws in
-            let values = try await client.get("/").fields[values: .wwwAuthenticate]
+            let values = try await client.get("/").headers[values: .wwwAuthenticate]
             #expect(values.count == 2 && values[0].contains("algorithm=SHA-256") && values[1].contains("algorithm=MD5"))
             let nonces = AuthenticationChallenge.parse(values).map { $0["nonce"] }
             #expect(nonces[0] != nil && nonces[0] == nonces[1])
@@ -321,10 +321,10 @@ struct DigestOptionsTests {
         try await WebServer.testing(server) { client async throws in
             let mia = DigestClient(algorithm: .md5)
             let first = try await client.get("/")
-            #expect(first.fields[values: .wwwAuthenticate].count == 1)
-            #expect(try await client.get("/", fields: mia.fields(first, "/")).text == "in")
+            #expect(first.headers[values: .wwwAuthenticate].count == 1)
+            #expect(try await client.get("/", headers: mia.headers(first, "/")).text == "in")
             await client.clock.advance(by: .seconds(10))
-            #expect(try await client.get("/", fields: mia.fields(first, "/", count: 2)).isStale)
+            #expect(try await client.get("/", headers: mia.headers(first, "/", count: 2)).isStale)
         }
     }
 }

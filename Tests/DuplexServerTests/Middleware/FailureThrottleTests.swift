@@ -47,11 +47,11 @@ struct FailureThrottleTests {
         let checks = Checks()
         let throttle = RouteOption.throttleFailures(3, within: .seconds(60))
         try await testing(isBehind ? [checks.option, throttle] : [throttle, checks.option]) { client async throws in
-            for _ in 0..<3 { #expect(try await client.get("/in", fields: Self.wrong).status == .unauthorized) }
+            for _ in 0..<3 { #expect(try await client.get("/in", headers: Self.wrong).status == .unauthorized) }
             await client.clock.advance(by: .milliseconds(20_500))
-            for fields in [Self.wrong, Self.right] {
-                let answer = try await client.get("/in", fields: fields)
-                #expect(answer.status == .tooManyRequests && answer.fields[.retryAfter] == "40")
+            for headers in [Self.wrong, Self.right] {
+                let answer = try await client.get("/in", headers: headers)
+                #expect(answer.status == .tooManyRequests && answer.headers[.retryAfter] == "40")
             }
             var options = WebSocketOptions()
             options.headers = Self.right
@@ -62,9 +62,9 @@ struct FailureThrottleTests {
             #expect(checks.count.withLock { $0 } == 3)
             // Who sends no credentials hasn't guessed, and other routes aren't guarded.
             #expect(try await client.get("/in").status == .unauthorized)
-            #expect(try await client.get("/out", fields: Self.wrong).text == "out")
+            #expect(try await client.get("/out", headers: Self.wrong).text == "out")
             await client.clock.advance(by: .milliseconds(39_500))
-            #expect(try await client.get("/in", fields: Self.right).text == "mia")
+            #expect(try await client.get("/in", headers: Self.right).text == "mia")
         }
     }
 
@@ -85,8 +85,8 @@ struct FailureThrottleTests {
     @Test("Right credentials in between clear nothing")
     func success() async throws {
         try await testing([.throttleFailures(2), Checks().option]) { client async throws in
-            for fields in [Self.wrong, Self.right, Self.wrong] { _ = try await client.get("/in", fields: fields) }
-            #expect(try await client.get("/in", fields: Self.right).status == .tooManyRequests)
+            for headers in [Self.wrong, Self.right, Self.wrong] { _ = try await client.get("/in", headers: headers) }
+            #expect(try await client.get("/in", headers: Self.right).status == .tooManyRequests)
         }
     }
 
@@ -101,9 +101,9 @@ struct FailureThrottleTests {
     func networks(one: String, other: String, areSame: Bool) async throws {
         try await testing([.throttleFailures(1), Checks().option]) { client async throws in
             client.address = try SocketAddress(one, port: 1)
-            _ = try await client.get("/in", fields: Self.wrong)
+            _ = try await client.get("/in", headers: Self.wrong)
             client.address = try SocketAddress(other, port: 2)
-            let answer = try await client.get("/in", fields: Self.right)
+            let answer = try await client.get("/in", headers: Self.right)
             #expect(answer.status == (areSame ? .tooManyRequests : .ok))
         }
     }
@@ -119,15 +119,15 @@ struct FailureThrottleTests {
             let first = try await client.get("/in")
             await client.clock.advance(by: .seconds(300))
             for count in 1...5 {
-                let fields = DigestClient().fields(first, "/in", count: UInt32(count))
-                #expect(try await client.get("/in", fields: fields).isStale)
+                let headers = DigestClient().headers(first, "/in", count: UInt32(count))
+                #expect(try await client.get("/in", headers: headers).isStale)
             }
-            let wrong = DigestClient(password: "x").fields(first, "/in")
-            #expect(try await client.get("/in", fields: wrong).status == .unauthorized)
+            let wrong = DigestClient(password: "x").headers(first, "/in")
+            #expect(try await client.get("/in", headers: wrong).status == .unauthorized)
             let basic: HTTPFields = [.authorization: PasswordCredentials(user: "mia", password: "x").basicValue ?? ""]
-            #expect(try await client.get("/in", fields: basic).status == .unauthorized)
-            let right = DigestClient().fields(try await client.get("/in"), "/in")
-            #expect(try await client.get("/in", fields: right).status == .tooManyRequests)
+            #expect(try await client.get("/in", headers: basic).status == .unauthorized)
+            let right = DigestClient().headers(try await client.get("/in"), "/in")
+            #expect(try await client.get("/in", headers: right).status == .tooManyRequests)
         }
     }
 
@@ -156,7 +156,7 @@ struct FailureThrottleTests {
             let answers = Task { for await continuation in asked { continuation.resume(returning: "mia") } }
             defer { answers.cancel() }
             try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<60 { group.addTask { try await client.get("/in", fields: Self.right).text } }
+                for _ in 0..<60 { group.addTask { try await client.get("/in", headers: Self.right).text } }
                 for try await text in group { #expect(text == "mia") }
             }
             #expect(judged.most <= 2)
@@ -171,18 +171,18 @@ struct FailureThrottleTests {
         }
         try await testing([.throttleFailures(1), slow]) { client async throws in
             var iterator = asked.makeAsyncIterator()
-            async let first = client.get("/in", fields: Self.wrong)
+            async let first = client.get("/in", headers: Self.wrong)
             let judging = await iterator.next()
             let hasEnded = Mutex(false)
             async let late = {
-                let answer = try await client.get("/in", fields: Self.right)
+                let answer = try await client.get("/in", headers: Self.right)
                 hasEnded.withLock { $0 = true }
                 return answer
             }()
             while !hasEnded.withLock({ $0 }) { await client.clock.advance(by: .seconds(1)) }
             let answer = try await late
-            #expect(answer.status == .tooManyRequests && answer.fields[.retryAfter] == "1")
-            async let next = client.get("/in", fields: Self.right)
+            #expect(answer.status == .tooManyRequests && answer.headers[.retryAfter] == "1")
+            async let next = client.get("/in", headers: Self.right)
             judging?.resume(returning: nil)
             #expect(try await first.status == .unauthorized)
             #expect(try await next.status == .tooManyRequests)
@@ -211,7 +211,7 @@ struct FailureThrottleTests {
                 try await connections[0].send(raw: request)
                 _ = await iterator.next()
                 try await connections[1].send(raw: request)
-                async let right = client.get("/in", fields: Self.right)
+                async let right = client.get("/in", headers: Self.right)
                 await connections[1].reset()
                 await connections[0].reset()
                 #expect(try await right.text == "mia")
@@ -223,7 +223,7 @@ struct FailureThrottleTests {
     func ownStep() async throws {
         let (gate, open) = AsyncStream<Never>.makeStream()
         let step = RouteOption.before { request in
-            guard request.fields[.authorization] == Self.right[.authorization] else {
+            guard request.headers[.authorization] == Self.right[.authorization] else {
                 throw Problem(.unauthorized, "Who?")
             }
             request.authenticate(as: "mia")
@@ -237,7 +237,7 @@ struct FailureThrottleTests {
             var connections: [TestConnection] = []
             for _ in 0..<4 {
                 let connection = await client.connect()
-                try await connection.begin(.get, "/in", fields: Self.right)
+                try await connection.begin(.get, "/in", headers: Self.right)
                 try await connection.finish()
                 connections.append(connection)
             }
@@ -250,7 +250,7 @@ struct FailureThrottleTests {
     func nested() async throws {
         try await testing([.throttleFailures(3), .throttleFailures(2), Checks().option]) { client async throws in
             for status: HTTPResponse.Status in [.unauthorized, .unauthorized, .tooManyRequests] {
-                #expect(try await client.get("/in", fields: Self.wrong).status == status)
+                #expect(try await client.get("/in", headers: Self.wrong).status == status)
             }
         }
     }
@@ -259,7 +259,7 @@ struct FailureThrottleTests {
     func nothingKept() async throws {
         let throttle = FailureThrottle(limit: 2, window: .seconds(60))
         let host = HTTPField(name: try #require(HTTPField.Name("Host")), value: "a")
-        let head = try RequestHead(method: .get, target: "/", fields: HTTPFields([host]))
+        let head = try RequestHead(method: .get, target: "/", headers: HTTPFields([host]))
         let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
         do {
             let attempt = try await throttle.enter(request)

@@ -44,7 +44,7 @@ struct PasswordFileTests {
         _ password: String = "secret ä"
     ) async throws -> HTTPResponse.Status {
         let value = try #require(PasswordCredentials(user: user, password: password).basicValue)
-        return try await client.get("/in", fields: [.authorization: value]).status
+        return try await client.get("/in", headers: [.authorization: value]).status
     }
 
     private static let lines = PasswordEntriesTests.hashes.enumerated().map { "u\($0):\($1)\n" }

@@ -23,10 +23,10 @@ struct RequestIDTests {
     @Test("Each request has one, which goes back with the answer")
     func own() async throws {
         try await testing(trustsProxy: false) { client, name async throws in
-            let (first, second) = (try await client.get("/"), try await client.get("/", fields: [name: "theirs"]))
-            #expect(first.text == first.fields[name] && first.text.utf8.count == 32)
-            #expect(second.text == second.fields[name] && second.text != "theirs" && second.text != first.text)
-            #expect(try await client.get("/nothing").fields[name]?.utf8.count == 32)
+            let (first, second) = (try await client.get("/"), try await client.get("/", headers: [name: "theirs"]))
+            #expect(first.text == first.headers[name] && first.text.utf8.count == 32)
+            #expect(second.text == second.headers[name] && second.text != "theirs" && second.text != first.text)
+            #expect(try await client.get("/nothing").headers[name]?.utf8.count == 32)
         }
     }
 
@@ -37,16 +37,16 @@ struct RequestIDTests {
         server.get("/") { _ in "" }
         let name = try #require(Self.name)
         try await WebServer.testing(server) { client async throws in
-            #expect(try await client.get("/").fields[name]?.utf8.count == 32)
+            #expect(try await client.get("/").headers[name]?.utf8.count == 32)
         }
     }
 
     @Test("One that comes with the request is kept where it is trusted and fit")
     func given() async throws {
         try await testing(trustsProxy: true) { client, name async throws in
-            #expect(try await client.get("/", fields: [name: "theirs-1"]).text == "theirs-1")
+            #expect(try await client.get("/", headers: [name: "theirs-1"]).text == "theirs-1")
             for unfit in ["", "a b", String(repeating: "x", count: 129)] {
-                #expect(try await client.get("/", fields: [name: unfit]).text.utf8.count == 32)
+                #expect(try await client.get("/", headers: [name: unfit]).text.utf8.count == 32)
             }
         }
     }

@@ -25,9 +25,9 @@ struct RateLimitTests {
             client.address = try SocketAddress("192.0.2.1", port: 1)
             for _ in 0..<2 { #expect(try await client.get("/").status == .ok) }
             let refused = try await client.get("/nothing")
-            #expect(refused.status == .tooManyRequests && refused.fields[.retryAfter] == "10")
+            #expect(refused.status == .tooManyRequests && refused.headers[.retryAfter] == "10")
             await client.clock.advance(by: .milliseconds(9_500))
-            #expect(try await client.get("/").fields[.retryAfter] == "1")
+            #expect(try await client.get("/").headers[.retryAfter] == "1")
             await #expect(throws: WebSocketError.self) { try await client.webSocket("/socket") }
             await client.clock.advance(by: .milliseconds(500))
             #expect(try await client.get("/").status == .ok)

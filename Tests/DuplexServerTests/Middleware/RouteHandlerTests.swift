@@ -120,16 +120,16 @@ struct RouteStepTests {
     func unmatched() async throws {
         var server = WebServer(port: 0)
         server.use(
-            .before { request in request.fields[.authorization] == nil ? Response(.unauthorized) : nil },
-            .after { _, response in response.fields[.server] = "test" }
+            .before { request in request.headers[.authorization] == nil ? Response(.unauthorized) : nil },
+            .after { _, response in response.headers[.server] = "test" }
         )
         server.get("/") { _ in "" }
         try await WebServer.testing(server) { client async throws in
             #expect(try await client.get("/nothing").status == .unauthorized)
-            let found = try await client.get("/nothing", fields: [.authorization: "x"])
-            #expect(found.status == .notFound && found.fields[.server] == "test")
-            let method = try await client.request(.delete, "/", fields: [.authorization: "x"])
-            #expect(method.status == .methodNotAllowed && method.fields[.server] == "test")
+            let found = try await client.get("/nothing", headers: [.authorization: "x"])
+            #expect(found.status == .notFound && found.headers[.server] == "test")
+            let method = try await client.request(.delete, "/", headers: [.authorization: "x"])
+            #expect(method.status == .methodNotAllowed && method.headers[.server] == "test")
             let connection = await client.connect()
             try await connection.send(
                 raw: "POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
@@ -146,11 +146,11 @@ struct RouteStepTests {
         var server = WebServer(port: 0)
         server.use(
             .before { request in
-                guard let user = request.fields[.authorization] else { throw Problem(.unauthorized, "Who are you?") }
+                guard let user = request.headers[.authorization] else { throw Problem(.unauthorized, "Who are you?") }
                 request[User.self] = user
                 return nil
             },
-            .after { _, response in response.fields[.server] = "test" }
+            .after { _, response in response.headers[.server] = "test" }
         )
         server.webSocket("/plain") { socket in try await socket.send("plain") }
         server.webSocket("/request") { socket, request in try await socket.send(request[User.self] ?? "nobody") }
@@ -169,7 +169,7 @@ struct RouteStepTests {
                 #expect(try await socket.receive() == .text(text))
                 await socket.reset()
                 let error = await #expect(throws: WebSocketError.self) { try await client.webSocket(path) }
-                #expect(error?.handshake?.status == .unauthorized && error?.handshake?.fields?[.server] == "test")
+                #expect(error?.handshake?.status == .unauthorized && error?.handshake?.headers?[.server] == "test")
             }
             var options = WebSocketOptions()
             options.headers[.authorization] = "eve"

@@ -31,7 +31,7 @@ struct RouteOptionHTTPSRedirectTests {
             client.host = host
             for method in [HTTPRequest.Method.get, .post, .delete] {
                 let answer = try await client.request(method, path)
-                #expect(answer.status == .permanentRedirect && answer.fields[.location] == location)
+                #expect(answer.status == .permanentRedirect && answer.headers[.location] == location)
             }
         }
     }
@@ -44,7 +44,7 @@ struct RouteOptionHTTPSRedirectTests {
             #expect(try await connection.response().status == .badRequest)
             let whole = await client.connect()
             try await whole.send(raw: "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try await whole.response().fields[.location] == "https://a/")
+            #expect(try await whole.response().headers[.location] == "https://a/")
         }
     }
 
@@ -52,12 +52,12 @@ struct RouteOptionHTTPSRedirectTests {
     func proxy() async throws {
         let name = try #require(HTTPField.Name("X-Forwarded-Proto"))
         try await testing(.redirectToHTTPS()) { client async throws in
-            #expect(try await client.get("/", fields: [name: "https"]).status == .permanentRedirect)
+            #expect(try await client.get("/", headers: [name: "https"]).status == .permanentRedirect)
         }
         try await testing(.redirectToHTTPS(trustsProxy: true)) { client async throws in
-            #expect(try await client.get("/", fields: [name: "HTTPS"]).text == "in the clear")
+            #expect(try await client.get("/", headers: [name: "HTTPS"]).text == "in the clear")
             for said in ["http", "https, http", ""] {
-                #expect(try await client.get("/", fields: [name: said]).status == .permanentRedirect)
+                #expect(try await client.get("/", headers: [name: said]).status == .permanentRedirect)
             }
             #expect(try await client.get("/").status == .permanentRedirect)
         }

@@ -75,7 +75,7 @@ struct CompressionQuirksTests {
         let broken = Self.safari("Version/15.1")
         #expect(try await Self.answer(broken, .none).field != nil)
         let own = CompressionQuirks { request in
-            request.fields[.userAgent] == "curl/8.0" || CompressionQuirks.known.decline(request)
+            request.headers[.userAgent] == "curl/8.0" || CompressionQuirks.known.decline(request)
         }
         for name in ["curl/8.0", broken] { #expect(try await Self.answer(name, own).field == nil) }
         #expect(try await Self.answer("curl/8.1", own).field != nil)

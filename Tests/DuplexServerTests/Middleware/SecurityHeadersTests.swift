@@ -16,18 +16,18 @@ import Testing
         var server = WebServer(port: 0)
         server.use(.securityHeaders())
         server.get("/") { request in request[ContentNonce.self] ?? "none" }
-        server.get("/own") { _ in Response(fields: [.contentSecurityPolicy: "default-src 'none'"]) }
+        server.get("/own") { _ in Response(headers: [.contentSecurityPolicy: "default-src 'none'"]) }
         let (frame, referrer) = (try #require(Self.frame), try #require(Self.referrer))
         try await WebServer.testing(server) { client async throws in
             for path in ["/", "/nothing"] {
-                let fields = try await client.get(path).fields
-                #expect(fields[.xContentTypeOptions] == "nosniff" && fields[frame] == "DENY")
-                #expect(fields[referrer] == "no-referrer" && fields[.strictTransportSecurity] == nil)
-                #expect(fields[.contentSecurityPolicy]?.hasPrefix("default-src 'self'") == true)
+                let headers = try await client.get(path).headers
+                #expect(headers[.xContentTypeOptions] == "nosniff" && headers[frame] == "DENY")
+                #expect(headers[referrer] == "no-referrer" && headers[.strictTransportSecurity] == nil)
+                #expect(headers[.contentSecurityPolicy]?.hasPrefix("default-src 'self'") == true)
             }
             // A policy without a nonce needs none.
             #expect(try await client.get("/").text == "none")
-            #expect(try await client.get("/own").fields[.contentSecurityPolicy] == "default-src 'none'")
+            #expect(try await client.get("/own").headers[.contentSecurityPolicy] == "default-src 'none'")
         }
     }
 
@@ -46,8 +46,8 @@ import Testing
             for _ in 0..<3 {
                 let answer = try await client.get("/")
                 #expect(answer.text.utf8.count == 32)
-                #expect(answer.fields[.contentSecurityPolicy] == "script-src 'nonce-\(answer.text)'")
-                #expect(answer.fields[frame] == nil && answer.fields[referrer] == nil)
+                #expect(answer.headers[.contentSecurityPolicy] == "script-src 'nonce-\(answer.text)'")
+                #expect(answer.headers[frame] == nil && answer.headers[referrer] == nil)
                 seen.insert(answer.text)
             }
             #expect(seen.count == 3)
@@ -64,7 +64,7 @@ import Testing
         try await WebServer.testing(server) { client async throws in
             let answer = try await client.get("/")
             let nonce = answer.text
-            #expect(answer.fields[.contentSecurityPolicy] == "\(nonce)\(nonce) a \(nonce)")
+            #expect(answer.headers[.contentSecurityPolicy] == "\(nonce)\(nonce) a \(nonce)")
         }
     }
 }

@@ -26,7 +26,7 @@ import Testing
             server.webSocket("/rooms/:id") { request in
                 ask.yield(request.parameters["id"] ?? "")
                 for await _ in gate {}
-                return .accepted(fields: [.setCookie: "a=1", .upgrade: "other", .server: "duplex"])
+                return .accepted(headers: [.setCookie: "a=1", .upgrade: "other", .server: "duplex"])
             } handler: { socket, request in
                 try await Self.echo(socket, request)
             }
@@ -54,9 +54,9 @@ import Testing
         try await withServer { server in
             server.get("/") { _ in "still here" }
             server.webSocket("/private") { request in
-                if request.fields[.cookie] == "user=1" { return .accepted }
+                if request.headers[.cookie] == "user=1" { return .accepted }
                 return .refused(
-                    Response(.unauthorized, fields: [.wwwAuthenticate: "Bearer"], body: Array("who?".utf8))
+                    Response(.unauthorized, headers: [.wwwAuthenticate: "Bearer"], body: Array("who?".utf8))
                 )
             } handler: { socket, request in
                 try await Self.echo(socket, request)
@@ -82,7 +82,7 @@ import Testing
             server.webSocket(
                 "/rooms/:id",
                 admit: { request -> Admission<User> in
-                    guard let name = request.fields[.cookie] else { return .refused(.unauthorized, "Please log in.") }
+                    guard let name = request.headers[.cookie] else { return .refused(.unauthorized, "Please log in.") }
                     return .accepted(User(name: name))
                 }
             ) { socket, request, user in
@@ -90,7 +90,7 @@ import Testing
             }
             // The type may stand at the handler instead.
             server.webSocket("/halls/:id") { request in
-                guard let name = request.fields[.cookie] else { return .refused(.unauthorized, "Please log in.") }
+                guard let name = request.headers[.cookie] else { return .refused(.unauthorized, "Please log in.") }
                 return .accepted(User(name: name))
             } handler: { (socket, _, user: User) in
                 try await socket.send(user.name)
@@ -141,7 +141,7 @@ import Testing
         try await withServer { server in
             server.compression = isRequired ? .required : .accepted
             server.webSocket("/") { request in
-                .accepted(compression: request.fields[.userAgent] != "poor")
+                .accepted(compression: request.headers[.userAgent] != "poor")
             } handler: { socket, _ in
                 try await socket.send(socket.compression == nil ? "as it is" : "compressed")
             }
@@ -252,15 +252,15 @@ import Testing
 /// Steps that stand around the decision on a WebSocket; what they note is in RouteStepTests.
 @Suite struct AdmissionStepsTests {
     @Test("What steps add to the answer goes with the 101")
-    func fields() async throws {
+    func headers() async throws {
         var server = WebServer(port: 0)
         server.use(
             .around { request, next in
                 var response = try await next(request)
-                response.fields[.setCookie] = "a=1"
+                response.headers[.setCookie] = "a=1"
                 return response
             },
-            .after { _, response in response.fields[.server] = "test" }
+            .after { _, response in response.headers[.server] = "test" }
         )
         server.webSocket("/") { _ in }
         try await WebServer.testing(server) { client async throws in
@@ -269,7 +269,7 @@ import Testing
             try await connection.send(raw: upgrade)
             let head = try await connection.head()
             #expect(head.status == .switchingProtocols)
-            #expect(head.fields[.setCookie] == "a=1" && head.fields[.server] == "test")
+            #expect(head.headers[.setCookie] == "a=1" && head.headers[.server] == "test")
             await connection.reset()
         }
     }

@@ -55,7 +55,7 @@ struct EndpointTests {
     func refusing() async throws {
         let endpoint = try endpoint(.before { _ in .text("stopped") })
         #expect(endpoint.refusing !== endpoint && endpoint.refusing === endpoint.refusing)
-        let head = try RequestHead(method: .get, target: "/", fields: [.init("Host") ?? .accept: "a"])
+        let head = try RequestHead(method: .get, target: "/", headers: [.init("Host") ?? .accept: "a"])
         let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
         let response = try await endpoint.refusing.handler(request)
         #expect(response.body.bytes == Array("stopped".utf8))
@@ -65,7 +65,7 @@ struct EndpointTests {
 @Suite("What the server answers by itself")
 struct OwnAnswerTests {
     private func request() throws -> Request {
-        let head = try RequestHead(method: .get, target: "/", fields: [.init("Host") ?? .accept: "a"])
+        let head = try RequestHead(method: .get, target: "/", headers: [.init("Host") ?? .accept: "a"])
         return Request(head: head, client: Client(remoteAddress: nil, tls: nil))
     }
 
@@ -85,11 +85,11 @@ struct OwnAnswerTests {
     @Test("All that no route answers goes through the steps that hold there")
     func steps() async throws {
         var server = WebServer(port: 0)
-        server.use(.after { if $1.fields[.server] == nil { $1.fields[.server] = "all" } })
+        server.use(.after { if $1.headers[.server] == nil { $1.headers[.server] = "all" } })
         server.get("/page") { _ in "page" }
-        server.post("/short", .bodySize(1), .after { $1.fields[.server] = "short" }) { _ in "" }
+        server.post("/short", .bodySize(1), .after { $1.headers[.server] = "short" }) { _ in "" }
         server.webSocket("/plain") { _ in }
-        server.webSocket("/own", .after { $1.fields[.server] = "own" }) { _ in }
+        server.webSocket("/own", .after { $1.headers[.server] = "own" }) { _ in }
         try await WebServer.testing(server) { client async throws in
             let answers: [(HTTPRequest.Method, String, Int, String)] = [
                 (.get, "/none", 404, "all"), (.put, "/page", 405, "all"), (.get, "/short", 405, "short"),
@@ -99,7 +99,7 @@ struct OwnAnswerTests {
             for (method, path, status, name) in answers {
                 let response = try await client.request(method, path, body: method == .post ? "ab".utf8 : "".utf8)
                 #expect(response.status.code == status, "\(method) \(path)")
-                #expect(response.fields[.server] == name, "\(method) \(path)")
+                #expect(response.headers[.server] == name, "\(method) \(path)")
             }
         }
     }

@@ -19,10 +19,10 @@ import Testing
         server.webSocket("/both") { _ in }
     }
 
-    private func response(_ line: String, fields: String = "") async throws -> RawResponse {
+    private func response(_ line: String, headers: String = "") async throws -> RawResponse {
         try await withServer(Self.configure) { address in
             let peer = try await RawPeer.connect(to: address)
-            return try await peer.response(to: "\(line) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
+            return try await peer.response(to: "\(line) HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n")
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
 
     @Test("An upgrade to something else is answered as if it weren't one (RFC 9110 section 7.8)")
     func otherUpgrade() async throws {
-        let response = try await response("GET /both", fields: "Upgrade: h2c\r\nConnection: Upgrade\r\n")
+        let response = try await response("GET /both", headers: "Upgrade: h2c\r\nConnection: Upgrade\r\n")
         #expect(response.status == 200)
         #expect(response.text == "a page")
     }

@@ -62,7 +62,7 @@ import Testing
         try await WebServer.testing(server) { client async throws in
             #expect(try await client.request(.post, "/a").text == "posted")
             #expect(try await client.get("/a").text == "got")
-            #expect(try await client.request(.delete, "/a").fields[.allow] == "GET, HEAD, OPTIONS")
+            #expect(try await client.request(.delete, "/a").headers[.allow] == "GET, HEAD, OPTIONS")
         }
     }
 

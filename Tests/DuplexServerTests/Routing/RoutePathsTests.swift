@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct RoutePathsTests {
     private func head(_ method: HTTPRequest.Method, _ target: String) throws -> RequestHead {
-        try RequestHead(method: method, target: target, fields: [.init("Host") ?? .accept: "a"])
+        try RequestHead(method: method, target: target, headers: [.init("Host") ?? .accept: "a"])
     }
 
     private func paths() throws -> RoutePaths {

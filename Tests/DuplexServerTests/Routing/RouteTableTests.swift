@@ -101,7 +101,7 @@ import Testing
         }
         for (target, pattern) in [("/users/me", "/users/me"), ("/users/7", "/users/:id"), ("/users/m%65", "/users/me")]
         {
-            let head = try RequestHead(method: .get, target: target, fields: [.init("host") ?? .accept: "a"])
+            let head = try RequestHead(method: .get, target: target, headers: [.init("host") ?? .accept: "a"])
             guard case .respond(let endpoint, _) = table.decide(head) else {
                 Issue.record("Nothing answers \(target).")
                 continue
@@ -161,7 +161,7 @@ import Testing
             "found"
         }
         server.fallback { request in Response(.notFound, body: .text("nothing at \(request.path)")) }
-        server.group("/app", .after { $1.fields[.xContentTypeOptions] = "app" }) { app in
+        server.group("/app", .after { $1.headers[.xContentTypeOptions] = "app" }) { app in
             app.fallback { _ in "the app" }
             app.match("app's") {
                 $0.path.hasSuffix(".cgi")
@@ -221,7 +221,7 @@ import Testing
         server.fallback { _ in "all else" }
         try await WebServer.testing(server) { client async throws in
             #expect(try await client.request(.delete, "/page").status == .methodNotAllowed)
-            #expect(try await client.request(.options, "/page").fields[.allow] == "GET, HEAD, OPTIONS")
+            #expect(try await client.request(.options, "/page").headers[.allow] == "GET, HEAD, OPTIONS")
             #expect(try await client.request(.init("BREW") ?? .get, "/").status == .notImplemented)
         }
     }

@@ -21,7 +21,7 @@ import Testing
 
     @Test("The handshake is held to what the route has")
     func handshake() throws {
-        let head = try RequestHead(method: .get, target: "/", version: .http10, fields: [:])
+        let head = try RequestHead(method: .get, target: "/", version: .http10, headers: [:])
         let client = Client(remoteAddress: nil, tls: nil)
         let request = Request(head: head, parameters: [:], body: .none, client: client)
         let options = endpoint(.subprotocols("a", "b"), .compression(.accepted)).handshakeOptions(for: request)

@@ -126,7 +126,7 @@ import Testing
         let (started, tell) = AsyncStream<Void>.makeStream()
         let (gate, open) = AsyncStream<Void>.makeStream()
         var server = Self.server()
-        server.use(.after { $1.fields[.xContentTypeOptions] = "kept" })
+        server.use(.after { $1.headers[.xContentTypeOptions] = "kept" })
         server.get("/slow") { _ in
             tell.yield()
             for await _ in gate { break }

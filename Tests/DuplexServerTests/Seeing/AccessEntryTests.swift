@@ -16,15 +16,15 @@ struct AccessEntryTests {
         _ target: String = "/a?secret=1",
         status: HTTPResponse.Status? = .ok,
         sent: Int = 2_326,
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         user: String? = nil,
         from address: String? = "192.0.2.7",
         showsQuery: Bool = true,
         isCut: Bool = false
     ) throws -> AccessEntry {
-        var all = fields
+        var all = headers
         all[try #require(HTTPField.Name("Host"))] = "example.com"
-        let head = target.isEmpty ? RequestHead.unread : try RequestHead(method: .get, target: target, fields: all)
+        let head = target.isEmpty ? RequestHead.unread : try RequestHead(method: .get, target: target, headers: all)
         let remote = try address.map { try $0.hasPrefix("/") ? .unix($0) : SocketAddress($0, port: 1) }
         let request = Request(head: head, client: Client(remoteAddress: remote, tls: nil))
         if let user { request[AuthenticatedUser.self] = user }
@@ -42,8 +42,8 @@ struct AccessEntryTests {
 
     @Test("Fields are logged as they are read: once or several times, in any case of letters")
     func odd() throws {
-        func line(_ fields: String) throws -> String {
-            let head = "GET /?a\"b HTTP/1.1\r\nHost: a\r\n\(fields)\r\n"
+        func line(_ headers: String) throws -> String {
+            let head = "GET /?a\"b HTTP/1.1\r\nHost: a\r\n\(headers)\r\n"
             var (parser, position) = (RequestHeadParser(), 0)
             let read = try parser.parse(Array(head.utf8).span, from: &position)
             let request = Request(head: try #require(read), client: Client(remoteAddress: nil, tls: nil))
@@ -73,8 +73,8 @@ struct AccessEntryTests {
 
     @Test("The combined format is Apache's")
     func combined() throws {
-        let fields: HTTPFields = [.referer: "http://www.example.com/start.html", .userAgent: "Mozilla/4.08 [en]"]
-        let line = try entry(fields: fields, user: "frank").combined(Self.time)
+        let headers: HTTPFields = [.referer: "http://www.example.com/start.html", .userAgent: "Mozilla/4.08 [en]"]
+        let line = try entry(headers: headers, user: "frank").combined(Self.time)
         #expect(
             line == #"192.0.2.7 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?secret=1 HTTP/1.1" 200 2326 "#
                 + #""http://www.example.com/start.html" "Mozilla/4.08 [en]""#
@@ -87,8 +87,8 @@ struct AccessEntryTests {
 
     @Test("Nobody forges a line or a field of one")
     func forged() throws {
-        let fields: HTTPFields = [.referer: #"x" 200 1 "y"#, .userAgent: "é\\"]
-        let entry = try entry(fields: fields, user: "frank\n192.0.2.8 - root")
+        let headers: HTTPFields = [.referer: #"x" 200 1 "y"#, .userAgent: "é\\"]
+        let entry = try entry(headers: headers, user: "frank\n192.0.2.8 - root")
         let line = entry.combined(Self.time)
         #expect(!line.contains("\n") && line.utf8.allSatisfy { (0x20...0x7E).contains($0) })
         #expect(line.hasPrefix(#"192.0.2.7 - frank\x0a192.0.2.8\x20-\x20root [10/"#))

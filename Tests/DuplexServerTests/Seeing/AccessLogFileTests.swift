@@ -42,7 +42,7 @@ struct AccessLogFileTests {
         let clock = LogClock { UnixTime(seconds: 971_211_336) }
         let file = try AccessLogFile(path: folder.log, format: .json, options: .init(), clock: clock)
         try await testing(file) { client async throws in
-            for path in ["/?secret", "/nothing"] { _ = try await client.get(path, fields: [.userAgent: "a\"b"]) }
+            for path in ["/?secret", "/nothing"] { _ = try await client.get(path, headers: [.userAgent: "a\"b"]) }
         }
         await file.flush()
         #expect(file.writtenCount == 2 && file.droppedCount == 0)

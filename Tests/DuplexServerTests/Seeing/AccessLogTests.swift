@@ -20,7 +20,7 @@ struct AccessLogTests {
         server.logger = log.logger
         server.get("/a/:b") { _ in "hello" }
         try await WebServer.testing(server) { client async throws in
-            let answer = try await client.get("/a/1?q", fields: [.authorization: "Basic ZnJhbms6c2VjcmV0"])
+            let answer = try await client.get("/a/1?q", headers: [.authorization: "Basic ZnJhbms6c2VjcmV0"])
             #expect(answer.text == "hello")
             #expect(try await client.get("/a/1").status == .unauthorized)
         }

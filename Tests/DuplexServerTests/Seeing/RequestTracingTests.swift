@@ -29,7 +29,7 @@ struct RequestTracingTests {
     private func span(
         _ method: HTTPRequest.Method = .get,
         _ path: String,
-        fields: HTTPFields = [:]
+        headers: HTTPFields = [:]
     ) async throws -> (TestResponse?, FinishedInMemorySpan) {
         let tracer = InMemoryTracer()
         var server = WebServer(port: 0)
@@ -44,7 +44,7 @@ struct RequestTracingTests {
         }
         server.get("/failing") { _ -> String in throw Failure() }
         let answer = try await WebServer.testing(server) { client async throws in
-            try await client.request(method, path, fields: fields)
+            try await client.request(method, path, headers: headers)
         }
         #expect(tracer.activeSpans.isEmpty && tracer.finishedSpans.count == 1)
         return (answer, try #require(tracer.finishedSpans.first))
@@ -55,7 +55,7 @@ struct RequestTracingTests {
         arguments: [("/now/7?token=sesame", "GET /now/:id"), ("/later", "GET /later"), ("/pieces", "GET /pieces")]
     )
     func handlers(path: String, name: String) async throws {
-        let (answer, span) = try await span(.get, path, fields: [.userAgent: "tests"])
+        let (answer, span) = try await span(.get, path, headers: [.userAgent: "tests"])
         let ids = try #require(answer).text.split(separator: " ")
         #expect(!ids.isEmpty && ids.allSatisfy { $0 == span.spanID })
         #expect(span.operationName == name && span.kind == .server && span.parentSpanID == nil)
@@ -74,10 +74,10 @@ struct RequestTracingTests {
 
     @Test("It is below the client's")
     func parent() async throws {
-        let fields = try [InMemoryTracer.traceIDKey: "t1", InMemoryTracer.spanIDKey: "s1"].map { name, value in
+        let headers = try [InMemoryTracer.traceIDKey: "t1", InMemoryTracer.spanIDKey: "s1"].map { name, value in
             HTTPField(name: try #require(HTTPField.Name(name)), value: value)
         }
-        let (_, span) = try await span(.get, "/later", fields: HTTPFields(fields))
+        let (_, span) = try await span(.get, "/later", headers: HTTPFields(headers))
         #expect(span.traceID == "t1" && span.parentSpanID == "s1")
     }
 

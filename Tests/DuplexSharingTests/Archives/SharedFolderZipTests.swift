@@ -35,7 +35,7 @@ struct SharedFolderZipTests {
             let response = try await WebServer.testing(server, within: .limit(seconds: 120)) { client async throws in
                 try await client.get("/zip")
             }
-            #expect((response.fields[.contentLength] != nil) == saysLength)
+            #expect((response.headers[.contentLength] != nil) == saysLength)
             let zip = root + "../duplex-\(UUID().uuidString).zip"
             defer { try? FileManager.default.removeItem(atPath: zip) }
             try Data(response.body).write(to: URL(fileURLWithPath: zip))

@@ -48,7 +48,7 @@ struct ZipStreamTests {
             for (packing, saysLength) in ways {
                 let response = try await Self.response(ZipStream(packing).body(of: items, saysLength: saysLength))
                 let isKnown = packing == .stored && saysLength
-                #expect((response.fields[.contentLength] == "\(response.body.count)") == isKnown)
+                #expect((response.headers[.contentLength] == "\(response.body.count)") == isKnown)
                 let zip = root + "out.zip"
                 try Data(response.body).write(to: URL(fileURLWithPath: zip))
                 try await body(zip, packing, saysLength, root)

@@ -31,7 +31,7 @@ import Testing
             return "\(visitor.user ?? "-") \(visitor.isApp)"
         }
         try await WebServer.testing(server) { client async throws in
-            let response = try await client.get("/", fields: [.authorization: "Basic YW5uOjo="])
+            let response = try await client.get("/", headers: [.authorization: "Basic YW5uOjo="])
             #expect(response.text == "ann false")
         }
         #expect(FolderVisitor(user: nil, address: nil) != .app)

@@ -64,8 +64,8 @@ struct HostileNamesTests {
                         let status = response.status.code
                         statuses.insert(status)
                         #expect([200, 206, 301, 400, 404, 414, 431].contains(status), "\(target): \(status)")
-                        let leak = hostile.leak(in: response.body) ?? hostile.leak(in: "\(response.fields)".utf8)
-                        #expect(leak == nil && !response.fields.contains(.setCookie), "\(target)")
+                        let leak = hostile.leak(in: response.body) ?? hostile.leak(in: "\(response.headers)".utf8)
+                        #expect(leak == nil && !response.headers.contains(.setCookie), "\(target)")
                     }
                 }
                 #expect(statuses.isSuperset(of: [200, 206, 301, 400, 404]))
@@ -74,9 +74,9 @@ struct HostileNamesTests {
         }
     }
 
-    private static func get(_ client: TestClient, _ target: String, _ fields: String) async throws -> TestResponse {
+    private static func get(_ client: TestClient, _ target: String, _ headers: String) async throws -> TestResponse {
         let connection = await client.connect()
-        let head = "GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(fields)\r\n"
+        let head = "GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)\r\n"
         try await connection.send(raw: head)
         let response = try await connection.response()
         await connection.close()
@@ -180,19 +180,19 @@ struct HostileNamesTests {
                     var values = [(key, text), ("clash", "replace")]
                     if key == "path" { values.append(("name", "duplex-escape")) }
                     let metadata = values.map { "\($0) \(Data($1.utf8).base64EncodedString())" }.joined(separator: ",")
-                    let fields: HTTPFields = [
+                    let headers: HTTPFields = [
                         UploadProtocol.resumable: "1.0.0", UploadProtocol.length: "13",
                         UploadProtocol.metadata: metadata, .contentType: UploadProtocol.contentType,
                     ]
-                    let response = try await client.post("/up", fields: fields, body: Array("duplex-escape".utf8))
+                    let response = try await client.post("/up", headers: headers, body: Array("duplex-escape".utf8))
                     let status = response.status.code
                     statuses.insert(status)
                     #expect(
                         [201, 400, 403, 404, 405, 409, 415, 431].contains(status),
                         "\(text): \(status) \(response.text)"
                     )
-                    let leak = hostile.leak(in: response.body) ?? hostile.leak(in: "\(response.fields)".utf8)
-                    #expect(leak == nil && !response.fields.contains(.setCookie), "\(text)")
+                    let leak = hostile.leak(in: response.body) ?? hostile.leak(in: "\(response.headers)".utf8)
+                    #expect(leak == nil && !response.headers.contains(.setCookie), "\(text)")
                 }
                 #expect(statuses.isSuperset(of: [201, 403]))
             }

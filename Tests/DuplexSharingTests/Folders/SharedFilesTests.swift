@@ -49,17 +49,17 @@ struct SharedFilesTests {
         try await withFiles(options, serving: serving) { client, _ async throws in
             for path in ["/files/a.txt", "/files/sub/", "/files/list/", "/files/absent", "/files/.env"] {
                 #expect(try await client.get(path).status == .unauthorized, "\(path)")
-                let refused = try await client.get(path, fields: Self.login("bob"))
+                let refused = try await client.get(path, headers: Self.login("bob"))
                 #expect(refused.status == .forbidden && !refused.text.contains("b.txt"), "\(path)")
             }
-            let file = try await client.get("/files/a.txt", fields: Self.login())
+            let file = try await client.get("/files/a.txt", headers: Self.login())
             #expect(
-                file.status == .ok && file.text == "text" && file.fields[.contentType] == "text/plain; charset=utf-8"
+                file.status == .ok && file.text == "text" && file.headers[.contentType] == "text/plain; charset=utf-8"
             )
-            #expect(file.fields[.contentSecurityPolicy] == "sandbox")
-            #expect(file.fields[.cacheControl] == "private, no-cache")
-            #expect(try await client.get("/files/sub/", fields: Self.login()).text == "<p>sub")
-            #expect(try await client.get("/files/sub", fields: Self.login()).fields[.location] == "/files/sub/")
+            #expect(file.headers[.contentSecurityPolicy] == "sandbox")
+            #expect(file.headers[.cacheControl] == "private, no-cache")
+            #expect(try await client.get("/files/sub/", headers: Self.login()).text == "<p>sub")
+            #expect(try await client.get("/files/sub", headers: Self.login()).headers[.location] == "/files/sub/")
         }
     }
 
@@ -72,18 +72,18 @@ struct SharedFilesTests {
         serving.showsHidden = !isShown
         try await withFiles(options, serving: serving) { client, _ async throws in
             for path in ["/files/.env", "/files/.well-known/token", "/files/list/.b"] {
-                let response = try await client.get(path, fields: Self.login())
+                let response = try await client.get(path, headers: Self.login())
                 #expect(response.status == (isShown ? .ok : .notFound), "\(path)")
                 #expect(response.text.contains("hidden") == isShown)
             }
             for path in ["/files/.duplex/", "/files/.duplex-x/c.txt", "/files/out.txt", "/files/a%0Ab"] {
-                #expect(try await client.get(path, fields: Self.login()).status == .notFound, "\(path)")
+                #expect(try await client.get(path, headers: Self.login()).status == .notFound, "\(path)")
             }
-            var fields = Self.login()
-            fields[.accept] = "application/json"
-            let listing = try await client.get("/files/list/", fields: fields).text
+            var headers = Self.login()
+            headers[.accept] = "application/json"
+            let listing = try await client.get("/files/list/", headers: headers).text
             #expect(listing.contains("a.txt") && listing.contains(".b") == isShown)
-            let all = try await client.get("/files/", fields: fields).text
+            let all = try await client.get("/files/", headers: headers).text
             #expect(all.contains("long.txt") && !all.contains(".duplex") && !all.contains("out.txt"))
             #expect(all.contains(".env") == isShown)
         }
@@ -104,11 +104,11 @@ struct SharedFilesTests {
         var serving = FileOptions()
         serving.notFoundPage = "404.html"
         try await withFiles(options, serving: serving) { client, _ async throws in
-            #expect(try await client.get("/files/a.txt", fields: Self.login()).text == "text")
-            #expect(try await client.get("/files/sub/", fields: Self.login()).text == "<p>sub")
-            let refused = try await client.get("/files/sub/b.txt", fields: Self.login())
+            #expect(try await client.get("/files/a.txt", headers: Self.login()).text == "text")
+            #expect(try await client.get("/files/sub/", headers: Self.login()).text == "<p>sub")
+            let refused = try await client.get("/files/sub/b.txt", headers: Self.login())
             #expect(refused.status == .tooManyRequests && refused.text.contains("Not today."))
-            #expect(try await client.get("/files/absent", fields: Self.login()).text == "<p>own")
+            #expect(try await client.get("/files/absent", headers: Self.login()).text == "<p>own")
         }
         #expect(
             asked.withLock { $0 } == [
@@ -121,19 +121,19 @@ struct SharedFilesTests {
     @Test("Conditions, ranges and codings are as of any folder")
     func forms() async throws {
         try await withFiles(FolderOptions()) { client, root async throws in
-            var fields = Self.login()
-            fields[.acceptEncoding] = "gzip, br"
-            let coded = try await client.get("/files/long.txt", fields: fields)
-            #expect(coded.fields[.contentEncoding] == "gzip" && coded.body.count < 1_000)
-            #expect(try await client.get("/files/app.js", fields: fields).text == "brotli")
-            fields[.ifNoneMatch] = coded.fields[.eTag]
-            #expect(try await client.get("/files/long.txt", fields: fields).status == .notModified)
-            fields = Self.login()
-            fields[.range] = "bytes=4-6"
-            let part = try await client.get("/files/long.txt", fields: fields)
+            var headers = Self.login()
+            headers[.acceptEncoding] = "gzip, br"
+            let coded = try await client.get("/files/long.txt", headers: headers)
+            #expect(coded.headers[.contentEncoding] == "gzip" && coded.body.count < 1_000)
+            #expect(try await client.get("/files/app.js", headers: headers).text == "brotli")
+            headers[.ifNoneMatch] = coded.headers[.eTag]
+            #expect(try await client.get("/files/long.txt", headers: headers).status == .notModified)
+            headers = Self.login()
+            headers[.range] = "bytes=4-6"
+            let part = try await client.get("/files/long.txt", headers: headers)
             #expect(part.status == .partialContent && part.text == "the")
             try Data("more".utf8).write(to: URL(fileURLWithPath: root + "a.txt"))
-            #expect(try await client.get("/files/a.txt", fields: Self.login()).text == "more")
+            #expect(try await client.get("/files/a.txt", headers: Self.login()).text == "more")
         }
     }
 }

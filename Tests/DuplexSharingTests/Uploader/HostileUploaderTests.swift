@@ -94,8 +94,8 @@ struct HostileUploaderTests {
     ) async throws -> Int {
         let response = try await send(way, name, client)
         #expect(response.status.code < 500 || response.status == .notImplemented, "\(way) \(name): \(response.status)")
-        let leak = hostile.leak(in: response.body) ?? hostile.leak(in: "\(response.fields)".utf8)
-        #expect(leak == nil && !response.fields.contains(.setCookie), "\(way) \(name): \(response.status)")
+        let leak = hostile.leak(in: response.body) ?? hostile.leak(in: "\(response.headers)".utf8)
+        #expect(leak == nil && !response.headers.contains(.setCookie), "\(way) \(name): \(response.status)")
         return response.status.code
     }
 
@@ -115,8 +115,8 @@ struct HostileUploaderTests {
         case .tusPath: return try await sendUpload([("path", name), ("name", "duplex-escape")], client)
         default:
             let (path, body) = way.body(String(decoding: try JSONEncoder().encode(name), as: UTF8.self))
-            let fields: HTTPFields = [.contentType: "application/json"]
-            return try await client.post("/files/\(path)", fields: fields, body: Array(body.utf8))
+            let headers: HTTPFields = [.contentType: "application/json"]
+            return try await client.post("/files/\(path)", headers: headers, body: Array(body.utf8))
         }
     }
 
@@ -129,16 +129,16 @@ struct HostileUploaderTests {
         let head = "Content-Disposition: form-data; "
         let file = "\(head)name=\"f\"; filename=\"duplex-escape\"\r\n\r\nduplex-escape"
         let body = "--b\r\n\(head)\(part)\r\n--b\r\n\(file)\r\n--b--\r\n"
-        let fields: HTTPFields = [.contentType: "multipart/form-data; boundary=b"]
-        return try await client.post("/files/upload", fields: fields, body: Array(body.utf8))
+        let headers: HTTPFields = [.contentType: "multipart/form-data; boundary=b"]
+        return try await client.post("/files/upload", headers: headers, body: Array(body.utf8))
     }
 
     private static func sendUpload(_ values: [(String, String)], _ client: TestClient) async throws -> TestResponse {
-        var fields: HTTPFields = [.contentType: "application/offset+octet-stream"]
+        var headers: HTTPFields = [.contentType: "application/offset+octet-stream"]
         let metadata = values.map { "\($0) \(Data($1.utf8).base64EncodedString())" }.joined(separator: ",")
         for (name, value) in [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1"), ("Upload-Metadata", metadata)] {
-            fields[try #require(HTTPField.Name(name))] = value
+            headers[try #require(HTTPField.Name(name))] = value
         }
-        return try await client.post("/files/uploads", fields: fields, body: [0])
+        return try await client.post("/files/uploads", headers: headers, body: [0])
     }
 }

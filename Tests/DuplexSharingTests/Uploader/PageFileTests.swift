@@ -78,10 +78,10 @@ struct PageFileTests {
     func response() throws {
         let file = PageFile(named: "a.css", [1, 2])
         #expect(file.response.body.bytes == [1, 2])
-        #expect(file.response.fields[.contentType] == MediaType.css.rawValue)
-        #expect(file.response.fields[.cacheControl] == "no-cache")
-        #expect(file.response.fields[.xContentTypeOptions] == "nosniff")
-        #expect(try file.response.fields[.eTag] == #require(file.entityTag).description)
+        #expect(file.response.headers[.contentType] == MediaType.css.rawValue)
+        #expect(file.response.headers[.cacheControl] == "no-cache")
+        #expect(file.response.headers[.xContentTypeOptions] == "nosniff")
+        #expect(try file.response.headers[.eTag] == #require(file.entityTag).description)
         #expect(file.entityTag != PageFile(named: "a.css", [2, 1]).entityTag)
     }
 

@@ -22,12 +22,12 @@ struct PageSiteTests {
         options.parallelUploads = 2
         try await UploaderFixture.run(showing: options) { uploader async throws in
             let page = try await uploader.get("")
-            #expect(page.status == .ok && page.fields[.contentType] == "text/html; charset=utf-8")
+            #expect(page.status == .ok && page.headers[.contentType] == "text/html; charset=utf-8")
             #expect(page.text.contains("<title>&lt;Ours&gt; &amp; &quot;yours&quot;</title>"))
             #expect(page.text.contains("<p>At home</p>") && page.text.contains("data-piece=\"1048576\""))
             #expect(page.text.contains("data-parallel=\"2\"") && !page.text.contains("{{"))
-            #expect(page.fields[.contentSecurityPolicy] == UploaderPage.contentSecurityPolicy)
-            #expect(page.fields[.cacheControl] == "no-cache" && page.fields[.xContentTypeOptions] == "nosniff")
+            #expect(page.headers[.contentSecurityPolicy] == UploaderPage.contentSecurityPolicy)
+            #expect(page.headers[.cacheControl] == "no-cache" && page.headers[.xContentTypeOptions] == "nosniff")
             #expect(try await uploader.request(.head, "").body.isEmpty)
         }
     }
@@ -38,16 +38,16 @@ struct PageSiteTests {
             for file in UploaderPage.files where file.name != "index.html" {
                 let response = try await uploader.get("assets/\(file.name)")
                 #expect(response.status == .ok && response.body == file.bytes)
-                #expect(response.fields[.contentType] == file.contentType.rawValue)
-                #expect(response.fields[.xContentTypeOptions] == "nosniff")
-                let tag = try #require(response.fields[.eTag])
+                #expect(response.headers[.contentType] == file.contentType.rawValue)
+                #expect(response.headers[.xContentTypeOptions] == "nosniff")
+                let tag = try #require(response.headers[.eTag])
                 let again = try await uploader.get("assets/\(file.name)", [.ifNoneMatch: tag])
                 #expect(again.status == .notModified && again.body.isEmpty)
             }
-            let tag = try #require(try await uploader.get("").fields[.eTag])
+            let tag = try #require(try await uploader.get("").headers[.eTag])
             #expect(try await uploader.get("", [.ifNoneMatch: tag]).status == .notModified)
             let packed = try await uploader.get("assets/app.js", [.acceptEncoding: "gzip"])
-            #expect(packed.fields[.contentEncoding] == "gzip" && packed.body.count < 8_000)
+            #expect(packed.headers[.contentEncoding] == "gzip" && packed.body.count < 8_000)
         }
     }
 
@@ -65,8 +65,8 @@ struct PageSiteTests {
     func redirect() async throws {
         try await UploaderFixture.run { uploader async throws in
             let response = try await uploader.client.get("/files?path=a%20b")
-            #expect(response.status == .found && response.fields[.location] == "./files/?path=a%20b")
-            #expect(try await uploader.client.get("/files").fields[.location] == "./files/")
+            #expect(response.status == .found && response.headers[.location] == "./files/?path=a%20b")
+            #expect(try await uploader.client.get("/files").headers[.location] == "./files/")
         }
     }
 
@@ -85,7 +85,7 @@ struct PageSiteTests {
                     #expect(try await client.get(base + "list").text.contains("\"x\""))
                     #expect(try await client.post(base + "empty").status == .ok)
                 }
-                #expect(try await client.get("/group/in").fields[.location] == "./in/")
+                #expect(try await client.get("/group/in").headers[.location] == "./in/")
             }
         }
     }

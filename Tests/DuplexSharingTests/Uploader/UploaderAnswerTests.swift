@@ -22,21 +22,21 @@ struct UploaderAnswerTests {
         let text = #"{"changed":[{"from":"a/ü \"","path":"b","replaced":true},{"path":"b","replaced":false}]}"#
         #expect(response.body.bytes.map { String(decoding: $0, as: UTF8.self) } == text + "\n")
         #expect(try CompactJSON.value(of: text) == changed)
-        #expect(response.fields[.contentType] == "application/json")
-        #expect(response.fields[.cacheControl] == "no-store" && response.fields[.xContentTypeOptions] == "nosniff")
+        #expect(response.headers[.contentType] == "application/json")
+        #expect(response.headers[.cacheControl] == "no-store" && response.headers[.xContentTypeOptions] == "nosniff")
     }
 
     @Test("Problems are told in JSON, whatever the client would like more, with their fields")
     func problems() async throws {
         var server = WebServer(port: 0)
         server.get("/", UploaderAnswer.problems) { _ throws -> String in
-            throw Problem(.conflict, "It's \"there\".", fields: [.retryAfter: "7"])
+            throw Problem(.conflict, "It's \"there\".", headers: [.retryAfter: "7"])
         }
         try await WebServer.testing(server) { client async throws in
-            let response = try await client.get("/", fields: [.accept: "text/html"])
-            #expect(response.status == .conflict && response.fields[.contentType] == "application/problem+json")
+            let response = try await client.get("/", headers: [.accept: "text/html"])
+            #expect(response.status == .conflict && response.headers[.contentType] == "application/problem+json")
             #expect(response.text == #"{"status":409,"title":"Conflict","detail":"It's \"there\"."}"# + "\n")
-            #expect(response.fields[.retryAfter] == "7" && response.fields[.cacheControl] == "no-store")
+            #expect(response.headers[.retryAfter] == "7" && response.headers[.cacheControl] == "no-store")
         }
     }
 }

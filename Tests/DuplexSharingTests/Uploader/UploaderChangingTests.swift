@@ -205,10 +205,10 @@ struct UploaderChangingTests {
         try await UploaderFixture.run(Self.files) { uploader async throws in
             let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
             for (name, body) in Self.changes {
-                for fields: HTTPFields in [
+                for headers: HTTPFields in [
                     [site: "cross-site"], [site: "same-site"], [.origin: "https://other.example"], [.origin: "null"],
                 ] {
-                    #expect(try await uploader.code(name, body, fields) == 403, "\(name) \(fields)")
+                    #expect(try await uploader.code(name, body, headers) == 403, "\(name) \(headers)")
                 }
             }
             #expect(try uploader.names == [".hidden", "a.txt", "b", "f"])

@@ -60,23 +60,23 @@ struct UploaderFixture {
     func request(
         _ method: HTTPRequest.Method,
         _ path: String,
-        _ fields: HTTPFields = [:],
+        _ headers: HTTPFields = [:],
         _ body: String = ""
     ) async throws -> TestResponse {
-        var fields = fields
-        if let user, let name = HTTPField.Name("X-User") { fields[name] = user }
-        return try await client.request(method, "/files/" + path, fields: fields, body: Array(body.utf8))
+        var headers = headers
+        if let user, let name = HTTPField.Name("X-User") { headers[name] = user }
+        return try await client.request(method, "/files/" + path, headers: headers, body: Array(body.utf8))
     }
 
-    func get(_ path: String, _ fields: HTTPFields = [:]) async throws -> TestResponse {
-        try await request(.get, path, fields)
+    func get(_ path: String, _ headers: HTTPFields = [:]) async throws -> TestResponse {
+        try await request(.get, path, headers)
     }
 
     /// Posts JSON, in which single quotes stand for double ones.
     func post(_ path: String, _ json: String, _ others: HTTPFields = [:]) async throws -> TestResponse {
-        var fields = others
-        fields[.contentType] = "application/json"
-        return try await request(.post, path, fields, json.replacing("'", with: "\""))
+        var headers = others
+        headers[.contentType] = "application/json"
+        return try await request(.post, path, headers, json.replacing("'", with: "\""))
     }
 
     // MARK: What the API answers with 200
@@ -105,15 +105,15 @@ struct UploaderFixture {
 
     static func answer<Value: Decodable>(_ response: TestResponse, _ type: Value.Type = Value.self) throws -> Value {
         guard response.status == .ok else { throw Problem(response.status, response.text) }
-        #expect(response.fields[.contentType] == "application/json" && response.fields[.cacheControl] == "no-store")
+        #expect(response.headers[.contentType] == "application/json" && response.headers[.cacheControl] == "no-store")
         return try CompactJSON.value(type, of: response.text)
     }
 
     // MARK: Refusals
 
     /// The status of a POST; that of a refusal is in its problem details, too.
-    func code(_ path: String, _ json: String, _ fields: HTTPFields = [:]) async throws -> Int {
-        try Self.code(try await post(path, json, fields))
+    func code(_ path: String, _ json: String, _ headers: HTTPFields = [:]) async throws -> Int {
+        try Self.code(try await post(path, json, headers))
     }
 
     /// The status of a GET; that of a refusal is in its problem details, too.
@@ -121,7 +121,7 @@ struct UploaderFixture {
 
     private static func code(_ response: TestResponse) throws -> Int {
         if response.status.code < 400 { return response.status.code }
-        #expect(response.fields[.contentType] == "application/problem+json")
+        #expect(response.headers[.contentType] == "application/problem+json")
         let problem = try CompactJSON.value(ProblemDetails.self, of: response.text)
         #expect(problem.status == response.status.code && !problem.detail.isEmpty)
         return response.status.code

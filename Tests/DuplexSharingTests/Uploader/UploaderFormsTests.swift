@@ -105,11 +105,11 @@ struct UploaderFormsTests {
     func strangers() async throws {
         try await UploaderFixture.run(folder: UploaderFixture.roles) { uploader async throws in
             #expect(try await Self.code(uploader.with("reader"), .file("a", "1")) == 403)
-            let fields: HTTPFields = [
+            let headers: HTTPFields = [
                 .contentType: "multipart/form-data; boundary=b", .origin: "https://other.example",
             ]
             let body = Self.body([.file("a", "1")])
-            let response = try await uploader.with("writer").request(.post, "upload", fields, body)
+            let response = try await uploader.with("writer").request(.post, "upload", headers, body)
             #expect(response.status == .forbidden)
             #expect(try uploader.names == [])
         }

@@ -116,12 +116,12 @@ struct UploaderReadingTests {
     func download() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
             let whole = try await uploader.get("download?path=a/b%20c.txt")
-            #expect(whole.text == "hello" && whole.fields[.contentType] == "text/plain; charset=utf-8")
-            #expect(whole.fields[.contentDisposition]?.hasPrefix("attachment; filename=\"b c.txt\"") == true)
-            #expect(whole.fields[.contentSecurityPolicy] == "sandbox")
-            #expect(whole.fields[.cacheControl] == "private, no-cache")
-            #expect(whole.fields[.crossOriginResourcePolicy] == "same-origin")
-            let tag = try #require(whole.fields[.eTag])
+            #expect(whole.text == "hello" && whole.headers[.contentType] == "text/plain; charset=utf-8")
+            #expect(whole.headers[.contentDisposition]?.hasPrefix("attachment; filename=\"b c.txt\"") == true)
+            #expect(whole.headers[.contentSecurityPolicy] == "sandbox")
+            #expect(whole.headers[.cacheControl] == "private, no-cache")
+            #expect(whole.headers[.crossOriginResourcePolicy] == "same-origin")
+            let tag = try #require(whole.headers[.eTag])
             #expect(try await uploader.get("download?path=a/b%20c.txt", [.ifNoneMatch: tag]).status == .notModified)
             let part = try await uploader.get("download?path=a/b%20c.txt", [.range: "bytes=1-2"])
             #expect(part.status == .partialContent && part.text == "el")
@@ -137,12 +137,12 @@ struct UploaderReadingTests {
         try await UploaderFixture.run(files) { uploader async throws in
             for name in files.keys {
                 let response = try await uploader.get("view?path=\(name)")
-                let policy = try #require(response.fields[.contentSecurityPolicy])
+                let policy = try #require(response.headers[.contentSecurityPolicy])
                 #expect(policy.hasPrefix("default-src 'none'; ") && policy.contains("frame-ancestors 'self'"))
                 #expect(policy.contains("sandbox") == (name != "a.pdf") && !policy.contains("script-src"))
-                #expect(response.fields[.xContentTypeOptions] == "nosniff")
-                #expect(response.fields[.xFrameOptions] == "SAMEORIGIN")
-                #expect(response.fields[.contentDisposition]?.hasPrefix("inline;") == true)
+                #expect(response.headers[.xContentTypeOptions] == "nosniff")
+                #expect(response.headers[.xFrameOptions] == "SAMEORIGIN")
+                #expect(response.headers[.contentDisposition]?.hasPrefix("inline;") == true)
             }
             #expect(try await uploader.get("view?path=a.txt", [.range: "bytes=-1"]).text == "3")
             #expect(try await uploader.get("view?path=a.txt", [.range: "bytes=9-"]).status.code == 416)
@@ -156,8 +156,8 @@ struct UploaderReadingTests {
             server.use(.securityHeaders())
             server.uploader("/", root: try SharedFolder(root))
             try await WebServer.testing(server) { client async throws in
-                #expect(try await client.get("/view?path=a.pdf").fields[.xFrameOptions] == "SAMEORIGIN")
-                #expect(try await client.get("/").fields[.xFrameOptions] == "DENY")
+                #expect(try await client.get("/view?path=a.pdf").headers[.xFrameOptions] == "SAMEORIGIN")
+                #expect(try await client.get("/").headers[.xFrameOptions] == "DENY")
             }
         }
     }
@@ -167,9 +167,9 @@ struct UploaderReadingTests {
         try await UploaderFixture.run(Self.files) { uploader async throws in
             func name(_ query: String) async throws -> String? {
                 let response = try await uploader.get("zip?\(query)")
-                #expect(response.fields[.contentType] == "application/zip" && response.text.hasPrefix("PK"))
-                #expect(response.fields[.cacheControl] == "no-store")
-                return response.fields[.contentDisposition]?.split(separator: "\"").dropFirst().first.map(String.init)
+                #expect(response.headers[.contentType] == "application/zip" && response.text.hasPrefix("PK"))
+                #expect(response.headers[.cacheControl] == "no-store")
+                return response.headers[.contentDisposition]?.split(separator: "\"").dropFirst().first.map(String.init)
             }
             #expect(try await name("path=a") == "a.zip")
             #expect(try await name("path=a&path=gr%C3%B6%C3%9Fe.png") == "files.zip")
@@ -184,14 +184,14 @@ struct UploaderReadingTests {
     func zipOfForm() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
             func zip(_ paths: String, _ others: HTTPFields = [:]) async throws -> TestResponse {
-                var fields = others
-                fields[.contentType] = "application/x-www-form-urlencoded"
-                return try await uploader.request(.post, "zip", fields, "paths=\(paths)")
+                var headers = others
+                headers[.contentType] = "application/x-www-form-urlencoded"
+                return try await uploader.request(.post, "zip", headers, "paths=\(paths)")
             }
             let response = try await zip("a/b+c.txt%0D%0Aa/d%0Agr%C3%B6%C3%9Fe.png")
-            #expect(response.fields[.contentType] == "application/zip" && response.status == .ok)
+            #expect(response.headers[.contentType] == "application/zip" && response.status == .ok)
             for name in ["b c.txt", "d/e", "größe.png"] { #expect(response.text.contains(name)) }
-            #expect(response.fields[.contentSecurityPolicy]?.contains("frame-ancestors 'self'") == true)
+            #expect(response.headers[.contentSecurityPolicy]?.contains("frame-ancestors 'self'") == true)
             // Each path counts once, and there is a limit for all of them.
             let once = try await zip("a/b+c.txt")
             #expect(

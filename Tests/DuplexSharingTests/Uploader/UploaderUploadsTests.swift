@@ -29,9 +29,9 @@ struct UploaderUploadsTests {
     @Test("An upload is where its Location says, relative to where it was made, and has its path at its end")
     func pieces() async throws {
         try await UploaderFixture.run(["a/": ""]) { uploader async throws in
-            let fields = try Self.creation(["path": "a", "name": "b/ü.txt", "clash": "refuse"], length: 6)
-            let made = try await uploader.request(.post, "uploads", fields)
-            let location = try #require(made.fields[.location])
+            let headers = try Self.creation(["path": "a", "name": "b/ü.txt", "clash": "refuse"], length: 6)
+            let made = try await uploader.request(.post, "uploads", headers)
+            let location = try #require(made.headers[.location])
             #expect(made.status == .created && location.hasPrefix("uploads/"))
             var patch: HTTPFields = [.contentType: "application/offset+octet-stream"]
             patch[try Self.field("Tus-Resumable")] = "1.0.0"
@@ -40,7 +40,7 @@ struct UploaderUploadsTests {
             #expect(uploader.text("a/b/ü.txt") == nil)
             patch[try Self.field("Upload-Offset")] = "3"
             let last = try await uploader.request(.patch, location, patch, "def")
-            #expect(last.fields[try Self.field("Upload-Path")] == "a/b/%C3%BC.txt")
+            #expect(last.headers[try Self.field("Upload-Path")] == "a/b/%C3%BC.txt")
             #expect(uploader.text("a/b/ü.txt") == "abcdef")
         }
     }
@@ -49,25 +49,25 @@ struct UploaderUploadsTests {
     func clashes() async throws {
         try await UploaderFixture.run(["a": "old"]) { uploader async throws in
             let taken = try await uploader.request(.post, "uploads", try Self.creation(["name": "a"], length: 1))
-            #expect(taken.status == .conflict && taken.fields[.contentType] == "application/problem+json")
+            #expect(taken.status == .conflict && taken.headers[.contentType] == "application/problem+json")
             let made = try await uploader.request(.post, "uploads", try Self.creation(["name": "b"], length: 1))
-            let location = try #require(made.fields[.location])
+            let location = try #require(made.headers[.location])
             try await uploader.folder.createFolder(try #require(FolderPath("b")))
-            var fields: HTTPFields = [.contentType: "application/offset+octet-stream"]
-            fields[try Self.field("Tus-Resumable")] = "1.0.0"
-            fields[try Self.field("Upload-Offset")] = "0"
-            #expect(try await uploader.request(.patch, location, fields, "x").status == .conflict)
-            #expect(try await uploader.request(.head, location, fields).status == .conflict)
+            var headers: HTTPFields = [.contentType: "application/offset+octet-stream"]
+            headers[try Self.field("Tus-Resumable")] = "1.0.0"
+            headers[try Self.field("Upload-Offset")] = "0"
+            #expect(try await uploader.request(.patch, location, headers, "x").status == .conflict)
+            #expect(try await uploader.request(.head, location, headers).status == .conflict)
         }
     }
 
     @Test("Pages of other sites, and who may only read, begin none")
     func strangers() async throws {
         try await UploaderFixture.run(folder: UploaderFixture.roles) { uploader async throws in
-            var fields = try Self.creation(["name": "a"], length: 0)
-            #expect(try await uploader.with("reader").request(.post, "uploads", fields).status == .forbidden)
-            fields[.origin] = "https://other.example"
-            #expect(try await uploader.with("writer").request(.post, "uploads", fields).status == .forbidden)
+            var headers = try Self.creation(["name": "a"], length: 0)
+            #expect(try await uploader.with("reader").request(.post, "uploads", headers).status == .forbidden)
+            headers[.origin] = "https://other.example"
+            #expect(try await uploader.with("writer").request(.post, "uploads", headers).status == .forbidden)
             #expect(try uploader.names == [])
         }
     }

@@ -21,10 +21,10 @@ struct ResumableUploadsTests {
         taking.size = .mebibytes(1)
         try await UploadFixture.run(taking) { up async throws in
             for path in ["/up", "/up/abc"] {
-                let response = try await up.client.request(.options, path, fields: [UploadProtocol.resumable: "9"])
-                #expect(response.status == .noContent && response.fields[UploadProtocol.versions] == "1.0.0")
-                #expect(response.fields[UploadProtocol.maximum] == "1048576")
-                #expect(response.fields[UploadProtocol.extensionList]?.contains("creation-defer-length") == true)
+                let response = try await up.client.request(.options, path, headers: [UploadProtocol.resumable: "9"])
+                #expect(response.status == .noContent && response.headers[UploadProtocol.versions] == "1.0.0")
+                #expect(response.headers[UploadProtocol.maximum] == "1048576")
+                #expect(response.headers[UploadProtocol.extensionList]?.contains("creation-defer-length") == true)
             }
         }
     }
@@ -35,7 +35,7 @@ struct ResumableUploadsTests {
         taking.size = .unlimited
         try await UploadFixture.run(taking) { up async throws in
             let response = try await up.client.request(.options, "/up")
-            #expect(response.status == .noContent && response.fields[UploadProtocol.maximum] == nil)
+            #expect(response.status == .noContent && response.headers[UploadProtocol.maximum] == nil)
         }
     }
 
@@ -45,20 +45,22 @@ struct ResumableUploadsTests {
             let url = try await up.create("a ä.txt", 10)
             #expect(url.hasPrefix("/up/"))
             let first = try await up.patch(url, 0, "Hello")
-            #expect(first.status == .noContent && first.fields[UploadProtocol.offset] == "5")
-            #expect(first.fields[UploadProtocol.resumable] == "1.0.0" && first.fields[UploadProtocol.expires] != nil)
+            #expect(first.status == .noContent && first.headers[UploadProtocol.offset] == "5")
+            #expect(first.headers[UploadProtocol.resumable] == "1.0.0" && first.headers[UploadProtocol.expires] != nil)
             #expect(up.text("a ä.txt") == nil)
             let head = try await up.request(.head, url)
-            #expect(head.status == .ok && head.fields[.cacheControl] == "no-store")
-            #expect(head.fields[UploadProtocol.offset] == "5" && head.fields[UploadProtocol.length] == "10")
-            #expect(head.fields[UploadProtocol.metadata] == UploadFixture.metadata(["name": "a ä.txt"]))
+            #expect(head.status == .ok && head.headers[.cacheControl] == "no-store")
+            #expect(head.headers[UploadProtocol.offset] == "5" && head.headers[UploadProtocol.length] == "10")
+            #expect(head.headers[UploadProtocol.metadata] == UploadFixture.metadata(["name": "a ä.txt"]))
             let last = try await up.patch(url, 5, "World")
-            #expect(last.fields[UploadProtocol.offset] == "10" && last.fields[UploadProtocol.path] == "a%20%C3%A4.txt")
+            #expect(
+                last.headers[UploadProtocol.offset] == "10" && last.headers[UploadProtocol.path] == "a%20%C3%A4.txt"
+            )
             #expect(up.text("a ä.txt") == "HelloWorld")
             // A client that has missed the answer is told again.
             let again = try await up.request(.head, url)
-            #expect(again.fields[UploadProtocol.offset] == "10")
-            #expect(again.fields[UploadProtocol.path] == "a%20%C3%A4.txt")
+            #expect(again.headers[UploadProtocol.offset] == "10")
+            #expect(again.headers[UploadProtocol.path] == "a%20%C3%A4.txt")
             #expect(try await up.patch(url, 10, "").status == .noContent)
             #expect(try up.leftovers().map { $0.hasSuffix(".state") } == [true])
         }
@@ -82,7 +84,7 @@ struct ResumableUploadsTests {
             let offset = try await run { up async throws in try await up.offset(url) ?? "" }
             #expect(offset == "5")
             let path = try await run { up async throws in
-                try await up.patch(url, 5, "World").fields[UploadProtocol.path] ?? ""
+                try await up.patch(url, 5, "World").headers[UploadProtocol.path] ?? ""
             }
             #expect(path == "a")
             // Also the word that it is whole.
@@ -99,9 +101,9 @@ struct ResumableUploadsTests {
             #expect(try await up.patch(url, 1, "x").status == .conflict)
             #expect(try await up.patch(url, 0, "123456").status == .contentTooLarge)
             #expect(try await up.request(.patch, url, [UploadProtocol.offset: "0"]).status == .unsupportedMediaType)
-            let old = try await up.client.request(.head, url, fields: [UploadProtocol.resumable: "0.2.2"])
-            #expect(old.status == .preconditionFailed && old.fields[UploadProtocol.versions] == "1.0.0")
-            #expect(old.fields[UploadProtocol.resumable] == "1.0.0")
+            let old = try await up.client.request(.head, url, headers: [UploadProtocol.resumable: "0.2.2"])
+            #expect(old.status == .preconditionFailed && old.headers[UploadProtocol.versions] == "1.0.0")
+            #expect(old.headers[UploadProtocol.resumable] == "1.0.0")
             #expect(try await up.request(.head, "/up/" + String(repeating: "0", count: 32)).status == .notFound)
             #expect(try await up.request(.head, "/up/..%2f..").status == .notFound)
             #expect(try await up.request(.post, url).status == .methodNotAllowed)
@@ -117,7 +119,7 @@ struct ResumableUploadsTests {
             let patch: HTTPFields = [
                 UploadProtocol.method: "PATCH", .contentType: UploadProtocol.contentType, UploadProtocol.offset: "0",
             ]
-            #expect(try await up.request(.post, url, patch, body: [97]).fields[UploadProtocol.offset] == "1")
+            #expect(try await up.request(.post, url, patch, body: [97]).headers[UploadProtocol.offset] == "1")
             #expect(try await up.request(.post, url, [UploadProtocol.method: "DELETE"]).status == .noContent)
             #expect(try await up.request(.head, url).status == .notFound)
         }
@@ -147,7 +149,7 @@ struct ResumableUploadsTests {
                 let up = UploadFixture(client: client, root: root)
                 let url = try await up.create("a", 5)
                 #expect(
-                    try await up.request(.head, url).fields[UploadProtocol.expires]
+                    try await up.request(.head, url).headers[UploadProtocol.expires]
                         == HTTPDate.string(UnixTime(seconds: 1_900_086_400))
                 )
                 wait(86_000)
@@ -168,7 +170,7 @@ struct ResumableUploadsTests {
             var server = WebServer(port: 0)
             server.use(
                 .before { request in
-                    if let user = request.fields[.from] { request.authenticate(as: user) }
+                    if let user = request.headers[.from] { request.authenticate(as: user) }
                     return nil
                 }
             )
@@ -191,12 +193,12 @@ struct ResumableUploadsTests {
         var options = FolderOptions()
         options.access = { $0.user == nil ? .read : .readAndWrite }
         try await UploadFixture.run(folder: options) { up async throws in
-            for fields in [[:], [UploadProtocol.concatenation: "partial"]] as [HTTPFields] {
-                var fields = fields
-                fields[UploadProtocol.length] = "5"
-                fields[UploadProtocol.metadata] = UploadFixture.metadata(["name": "a"])
-                let response = try await up.request(.post, "/up", fields)
-                #expect(response.status == .forbidden && response.fields[UploadProtocol.resumable] == "1.0.0")
+            for headers in [[:], [UploadProtocol.concatenation: "partial"]] as [HTTPFields] {
+                var headers = headers
+                headers[UploadProtocol.length] = "5"
+                headers[UploadProtocol.metadata] = UploadFixture.metadata(["name": "a"])
+                let response = try await up.request(.post, "/up", headers)
+                #expect(response.status == .forbidden && response.headers[UploadProtocol.resumable] == "1.0.0")
             }
         }
         let seen = Mutex<[String]>([])
@@ -209,10 +211,10 @@ struct ResumableUploadsTests {
         hooked.after = { operation in seen.withLock { $0.append("\(operation.kind) \(operation.path.text)") } }
         try await UploadFixture.run(folder: hooked) { up async throws in
             for (name, status) in [("no.txt", 403), ("a.exe", 415)] {
-                let fields: HTTPFields = [
+                let headers: HTTPFields = [
                     UploadProtocol.length: "5", UploadProtocol.metadata: UploadFixture.metadata(["name": name]),
                 ]
-                #expect(try await up.request(.post, "/up", fields).status.code == status)
+                #expect(try await up.request(.post, "/up", headers).status.code == status)
             }
             let url = try await up.create("b/c/a.txt", 5)
             _ = try await up.patch(url, 0, "Hello")

@@ -39,33 +39,33 @@ struct UploadFixture {
     func request(
         _ method: HTTPRequest.Method,
         _ path: String,
-        _ fields: HTTPFields = [:],
+        _ headers: HTTPFields = [:],
         body: [UInt8] = []
     ) async throws -> TestResponse {
-        var fields = fields
-        fields[UploadProtocol.resumable] = "1.0.0"
-        return try await client.request(method, path, fields: fields, body: body)
+        var headers = headers
+        headers[UploadProtocol.resumable] = "1.0.0"
+        return try await client.request(method, path, headers: headers, body: body)
     }
 
     /// Makes an upload, and returns where it is.
     func create(_ name: String, _ length: Int?, _ others: HTTPFields = [:]) async throws -> String {
-        var fields = others
-        fields[length == nil ? UploadProtocol.deferred : UploadProtocol.length] = "\(length ?? 1)"
-        fields[UploadProtocol.metadata] = Self.metadata(["name": name])
-        let response = try await request(.post, "/up", fields)
+        var headers = others
+        headers[length == nil ? UploadProtocol.deferred : UploadProtocol.length] = "\(length ?? 1)"
+        headers[UploadProtocol.metadata] = Self.metadata(["name": name])
+        let response = try await request(.post, "/up", headers)
         #expect(response.status == .created, "\(response.text)")
-        return try #require(response.fields[.location])
+        return try #require(response.headers[.location])
     }
 
     func patch(_ url: String, _ offset: Int, _ text: String, _ others: HTTPFields = [:]) async throws -> TestResponse {
-        var fields = others
-        fields[.contentType] = UploadProtocol.contentType
-        fields[UploadProtocol.offset] = "\(offset)"
-        return try await request(.patch, url, fields, body: Array(text.utf8))
+        var headers = others
+        headers[.contentType] = UploadProtocol.contentType
+        headers[UploadProtocol.offset] = "\(offset)"
+        return try await request(.patch, url, headers, body: Array(text.utf8))
     }
 
     func offset(_ url: String) async throws -> String? {
-        try await request(.head, url).fields[UploadProtocol.offset]
+        try await request(.head, url).headers[UploadProtocol.offset]
     }
 
     func text(_ name: String) -> String? {

@@ -26,12 +26,12 @@ struct UploadWriterTests {
         _ others: HTTPFields = [:]
     ) async throws -> TestConnection {
         let connection = await up.client.connect()
-        var fields = others
-        fields[UploadProtocol.resumable] = "1.0.0"
-        fields[.contentType] = UploadProtocol.contentType
-        fields[UploadProtocol.offset] = "\(offset)"
-        fields[.contentLength] = "\(count)"
-        try await connection.begin(.patch, url, fields: fields)
+        var headers = others
+        headers[UploadProtocol.resumable] = "1.0.0"
+        headers[.contentType] = UploadProtocol.contentType
+        headers[UploadProtocol.offset] = "\(offset)"
+        headers[.contentLength] = "\(count)"
+        try await connection.begin(.patch, url, headers: headers)
         try await connection.write(Array(text.utf8))
         return connection
     }
@@ -90,15 +90,15 @@ struct UploadWriterTests {
             let url = try await up.create("a", 22)
             let sha256 = "sha256 uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek="
             let md5 = "md5 XrY7u+Ae7tCTyyK7j1rNww=="
-            let fields: (String) -> HTTPFields = { [UploadProtocol.checksum: $0] }
-            let wrong = try await up.patch(url, 0, "hello_world", fields(Self.digest))
-            #expect(wrong.status.code == 460 && wrong.fields[UploadProtocol.resumable] == "1.0.0")
+            let headers: (String) -> HTTPFields = { [UploadProtocol.checksum: $0] }
+            let wrong = try await up.patch(url, 0, "hello_world", headers(Self.digest))
+            #expect(wrong.status.code == 460 && wrong.headers[UploadProtocol.resumable] == "1.0.0")
             #expect(try await up.offset(url) == "0")
-            #expect(try await up.patch(url, 0, "hello world", fields(Self.digest)).status == .noContent)
-            #expect(try await up.patch(url, 11, "hello WORLD", fields(sha256)).status.code == 460)
-            #expect(try await up.patch(url, 11, "hello WORLD", fields(md5)).status.code == 460)
-            #expect(try await up.patch(url, 11, "hello world", fields("crc32 AAAA")).status == .badRequest)
-            #expect(try await up.patch(url, 11, "hello world", fields(sha256)).status == .noContent)
+            #expect(try await up.patch(url, 0, "hello world", headers(Self.digest)).status == .noContent)
+            #expect(try await up.patch(url, 11, "hello WORLD", headers(sha256)).status.code == 460)
+            #expect(try await up.patch(url, 11, "hello WORLD", headers(md5)).status.code == 460)
+            #expect(try await up.patch(url, 11, "hello world", headers("crc32 AAAA")).status == .badRequest)
+            #expect(try await up.patch(url, 11, "hello world", headers(sha256)).status == .noContent)
             #expect(up.text("a") == "hello worldhello world")
         }
     }
@@ -130,7 +130,7 @@ struct UploadWriterTests {
                 try await connection.begin(
                     .patch,
                     url,
-                    fields: [
+                    headers: [
                         UploadProtocol.resumable: "1.0.0", .contentType: UploadProtocol.contentType,
                         UploadProtocol.offset: "0", .trailer: "Upload-Checksum",
                     ]
@@ -153,7 +153,7 @@ struct UploadWriterTests {
             try await connection.begin(
                 .patch,
                 url,
-                fields: [
+                headers: [
                     UploadProtocol.resumable: "1.0.0", .contentType: UploadProtocol.contentType,
                     UploadProtocol.offset: "2",
                 ]
@@ -170,11 +170,11 @@ struct UploadWriterTests {
     func deferredLength() async throws {
         try await UploadFixture.run { up async throws in
             let url = try await up.create("a", nil)
-            #expect(try await up.request(.head, url).fields[UploadProtocol.deferred] == "1")
+            #expect(try await up.request(.head, url).headers[UploadProtocol.deferred] == "1")
             #expect(try await up.patch(url, 0, "Hello").status == .noContent)
             #expect(try await up.patch(url, 5, "!", [UploadProtocol.length: "3"]).status == .badRequest)
             #expect(try await up.patch(url, 5, "!", [UploadProtocol.length: "7"]).status == .noContent)
-            #expect(try await up.request(.head, url).fields[UploadProtocol.length] == "7")
+            #expect(try await up.request(.head, url).headers[UploadProtocol.length] == "7")
             #expect(try await up.patch(url, 6, "!", [UploadProtocol.length: "8"]).status == .badRequest)
             #expect(try await up.patch(url, 6, "?").status == .noContent)
             #expect(up.text("a") == "Hello!?")
@@ -186,18 +186,18 @@ struct UploadWriterTests {
     @Test("The first bytes, or all, may come with the creation")
     func creationWithUpload() async throws {
         try await UploadFixture.run { up async throws in
-            var fields: HTTPFields = [
+            var headers: HTTPFields = [
                 UploadProtocol.length: "5", .contentType: UploadProtocol.contentType,
                 UploadProtocol.metadata: UploadFixture.metadata(["name": "a"]),
             ]
-            let whole = try await up.request(.post, "/up", fields, body: Array("Hello".utf8))
-            #expect(whole.status == .created && whole.fields[UploadProtocol.offset] == "5")
-            #expect(whole.fields[UploadProtocol.path] == "a" && up.text("a") == "Hello")
-            fields[UploadProtocol.metadata] = UploadFixture.metadata(["name": "b"])
-            let part = try await up.request(.post, "/up/", fields, body: Array("He".utf8))
-            let url = try #require(part.fields[.location])
-            #expect(part.fields[UploadProtocol.offset] == "2" && part.fields[UploadProtocol.path] == nil)
-            #expect(try await up.patch(url, 2, "llo").fields[UploadProtocol.path] == "b")
+            let whole = try await up.request(.post, "/up", headers, body: Array("Hello".utf8))
+            #expect(whole.status == .created && whole.headers[UploadProtocol.offset] == "5")
+            #expect(whole.headers[UploadProtocol.path] == "a" && up.text("a") == "Hello")
+            headers[UploadProtocol.metadata] = UploadFixture.metadata(["name": "b"])
+            let part = try await up.request(.post, "/up/", headers, body: Array("He".utf8))
+            let url = try #require(part.headers[.location])
+            #expect(part.headers[UploadProtocol.offset] == "2" && part.headers[UploadProtocol.path] == nil)
+            #expect(try await up.patch(url, 2, "llo").headers[UploadProtocol.path] == "b")
             // Nothing is whole from the beginning.
             #expect(try await up.create("empty", 0).hasPrefix("/up/"))
             #expect(up.text("empty")?.isEmpty == true)
@@ -217,15 +217,15 @@ struct UploadWriterTests {
             ]
             #expect(try await up.request(.post, "/up", final).status == .conflict)
             _ = try await up.patch(first, 0, "hello")
-            #expect(try await up.request(.head, first).fields[UploadProtocol.concatenation] == "partial")
+            #expect(try await up.request(.head, first).headers[UploadProtocol.concatenation] == "partial")
             #expect(up.text("ignored") == nil)
             let response = try await up.request(.post, "/up", final)
-            #expect(response.status == .created && response.fields[UploadProtocol.path] == "joined")
+            #expect(response.status == .created && response.headers[UploadProtocol.path] == "joined")
             #expect(up.text("joined") == "hello world")
-            let url = try #require(response.fields[.location])
+            let url = try #require(response.headers[.location])
             let head = try await up.request(.head, url)
-            #expect(head.fields[UploadProtocol.length] == "11" && head.fields[UploadProtocol.offset] == "11")
-            #expect(head.fields[UploadProtocol.concatenation] == final[UploadProtocol.concatenation])
+            #expect(head.headers[UploadProtocol.length] == "11" && head.headers[UploadProtocol.offset] == "11")
+            #expect(head.headers[UploadProtocol.concatenation] == final[UploadProtocol.concatenation])
             #expect(try await up.patch(url, 11, "").status == .forbidden)
             #expect(try await up.request(.head, first).status == .notFound)
             #expect(try up.leftovers().count == 1)
@@ -252,10 +252,10 @@ struct UploadWriterTests {
         try await UploadFixture.run { up async throws in
             try Data("text".utf8).write(to: URL(fileURLWithPath: up.root + "a.txt"))
             try FileManager.default.createDirectory(atPath: up.root + "folder", withIntermediateDirectories: false)
-            func post(_ name: String, _ fields: HTTPFields, _ body: String) async throws -> Int {
-                var fields = fields
-                fields[UploadProtocol.metadata] = UploadFixture.metadata(["name": name, "clash": "replace"])
-                return try await up.request(.post, "/up", fields, body: Array(body.utf8)).status.code
+            func post(_ name: String, _ headers: HTTPFields, _ body: String) async throws -> Int {
+                var headers = headers
+                headers[UploadProtocol.metadata] = UploadFixture.metadata(["name": name, "clash": "replace"])
+                return try await up.request(.post, "/up", headers, body: Array(body.utf8)).status.code
             }
             let content: HTTPFields = [UploadProtocol.length: "3", .contentType: UploadProtocol.contentType]
             #expect(try await post("a.txt/x", content, "new") == 409)
@@ -287,7 +287,7 @@ struct UploadWriterTests {
                     body: Array("new".utf8)
                 )
                 #expect(response.status.code == status)
-                let said = response.fields[UploadProtocol.path]
+                let said = response.headers[UploadProtocol.path]
                 #expect(said?.removingPercentEncoding == path?.removingPercentEncoding)
             }
             #expect(up.text("a.txt") == "new" && up.text("a (1).txt") == "new")
@@ -302,7 +302,7 @@ struct UploadWriterTests {
             #expect(try await up.patch(url, 0, "new").status == .conflict)
             #expect(try await up.request(.head, url).status == .conflict && up.text("a") == "old")
             try FileManager.default.removeItem(atPath: up.root + "a")
-            #expect(try await up.request(.head, url).fields[UploadProtocol.path] == "a")
+            #expect(try await up.request(.head, url).headers[UploadProtocol.path] == "a")
             #expect(up.text("a") == "new")
         }
     }
@@ -314,11 +314,11 @@ struct UploadWriterTests {
         options.fileSize = ByteCount(90_000)
         try await UploadFixture.run(folder: options) { up async throws in
             for (length, status) in [(90_001, 413), (90_000, 201)] {
-                let fields: HTTPFields = [
+                let headers: HTTPFields = [
                     UploadProtocol.length: "\(length)",
                     UploadProtocol.metadata: UploadFixture.metadata(["name": "a\(length)"]),
                 ]
-                #expect(try await up.request(.post, "/up", fields).status.code == status)
+                #expect(try await up.request(.post, "/up", headers).status.code == status)
             }
             // Both were begun while there was room for each; what is kept of the second is what there is room for.
             let text = String(repeating: "x", count: 60_000)

@@ -39,7 +39,7 @@ struct HostileWebDAVTests {
         }
 
         /// The path behind the folder's, and the fields.
-        func head(_ target: String) -> (path: String, fields: String) {
+        func head(_ target: String) -> (path: String, headers: String) {
             switch self {
             case .propfind: (target, "Depth: 1\r\n")
             case .copyTo, .moveTo: ("file.txt", "Destination: /dav/\(target)\r\n")
@@ -69,11 +69,11 @@ struct HostileWebDAVTests {
         _ client: TestClient,
         _ method: String,
         _ path: String,
-        _ fields: String = "",
+        _ headers: String = "",
         _ body: String = ""
     ) async throws -> TestResponse {
         let connection = await client.connect()
-        let head = "\(method) /dav/\(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(fields)"
+        let head = "\(method) /dav/\(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)"
         try await connection.send(raw: "\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
         let response = try await connection.response()
         await connection.close()
@@ -126,15 +126,15 @@ struct HostileWebDAVTests {
         _ hostile: HostileFolder
     ) async throws -> Int {
         try hostile.makeInside()
-        let (path, fields) = way.head(target)
-        let response = try await send(client, way.method, path, fields, way.body)
+        let (path, headers) = way.head(target)
+        let response = try await send(client, way.method, path, headers, way.body)
         let status = response.status.code
         #expect(way.successes.union(way.refusals).contains(status), "\(way) \(target): \(status) \(response.text)")
-        let head = "\(response.fields)"
+        let head = "\(response.headers)"
         let leak = hostile.leak(in: response.body) ?? hostile.leak(in: head.utf8)
         #expect(leak == nil, "\(way) \(target): \(status)")
-        #expect(!response.fields.contains(.setCookie), "\(target)")
-        if let token = response.fields[.lockToken] {
+        #expect(!response.headers.contains(.setCookie), "\(target)")
+        if let token = response.headers[.lockToken] {
             _ = try await send(client, "UNLOCK", path, "Lock-Token: \(token)\r\n")
         }
         if way == .copyFrom || way == .moveFrom {

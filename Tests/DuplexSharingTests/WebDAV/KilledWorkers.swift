@@ -166,8 +166,8 @@ final class TreeWorker: KilledWorker {
             next[to] = now[from]
             if isMove { next[from] = nil }
             try await ledger.change(to: next) {
-                let fields = "Destination: /dav/\(Self.names[to])\r\n"
-                return try succeeds(try await server.request(isMove ? "MOVE" : "COPY", Self.names[from], fields))
+                let headers = "Destination: /dav/\(Self.names[to])\r\n"
+                return try succeeds(try await server.request(isMove ? "MOVE" : "COPY", Self.names[from], headers))
             }
         }
     }

@@ -105,10 +105,11 @@ final class ServerProcess: Sendable {
     /// Makes a request over a connection of its own.
     ///
     /// - Throws: where the server has gone before it said how it went.
-    func request(_ method: String, _ path: String, _ fields: String = "", _ body: [UInt8] = []) async throws -> Answer {
+    func request(_ method: String, _ path: String, _ headers: String = "", _ body: [UInt8] = []) async throws -> Answer
+    {
         let peer = try await RawPeer.connect(to: address)
         do {
-            let head = "\(method) /dav/\(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(fields)"
+            let head = "\(method) /dav/\(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)"
             try await peer.send("\(head)Content-Length: \(body.count)\r\n\r\n")
             // A long body goes in pieces, so that the end comes between them, too.
             for start in stride(from: 0, to: body.count, by: 16_384) {

@@ -131,7 +131,7 @@ struct SwappedFolderTests {
             case 6: try await transfer(.copy, "/dav/\(name)/sub/x", "/dav/taken\(task)", client)
             case 7: try await transfer(.move, "/dav/taken\(task)", own, client)
             case 8: try await transfer(.move, own, "/dav/taken\(task)", client)
-            case 9: try await client.request(.propfind, "/dav/\(name)/", fields: [.depth: "1"])
+            case 9: try await client.request(.propfind, "/dav/\(name)/", headers: [.depth: "1"])
             case 10: try await noted("/dav/\(name)/file.txt", client)
             case 11: try await locked("/dav/\(name)/locked\(task)", client)
             case 12: try await client.request(.delete, own)
@@ -163,7 +163,7 @@ struct SwappedFolderTests {
         _ target: String,
         _ client: TestClient
     ) async throws -> TestResponse {
-        try await client.request(method, path, fields: [.destination: target])
+        try await client.request(method, path, headers: [.destination: target])
     }
 
     private static func noted(_ path: String, _ client: TestClient) async throws -> TestResponse {
@@ -173,8 +173,8 @@ struct SwappedFolderTests {
 
     private static func locked(_ path: String, _ client: TestClient) async throws -> TestResponse {
         let response = try await client.request(.lock, path, body: Array(WebDAVFixture.lockInfo().utf8))
-        if let token = response.fields[.lockToken] {
-            _ = try await client.request(.unlock, path, fields: [.lockToken: token])
+        if let token = response.headers[.lockToken] {
+            _ = try await client.request(.unlock, path, headers: [.lockToken: token])
         }
         return response
     }

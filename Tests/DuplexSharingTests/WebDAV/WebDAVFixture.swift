@@ -70,21 +70,21 @@ struct WebDAVFixture {
     func request(
         _ method: HTTPRequest.Method,
         _ path: String,
-        _ fields: HTTPFields = [:],
+        _ headers: HTTPFields = [:],
         _ body: String = ""
     ) async throws -> TestResponse {
-        var fields = fields
-        if let user, let name = HTTPField.Name("X-User") { fields[name] = user }
-        return try await client.request(method, "/dav/" + path, fields: fields, body: Array(body.utf8))
+        var headers = headers
+        if let user, let name = HTTPField.Name("X-User") { headers[name] = user }
+        return try await client.request(method, "/dav/" + path, headers: headers, body: Array(body.utf8))
     }
 
     func code(
         _ method: HTTPRequest.Method,
         _ path: String,
-        _ fields: HTTPFields = [:],
+        _ headers: HTTPFields = [:],
         _ body: String = ""
     ) async throws -> Int {
-        try await request(method, path, fields, body).status.code
+        try await request(method, path, headers, body).status.code
     }
 
     /// The text of a file below the folder; nil where there is none.
@@ -142,10 +142,10 @@ struct WebDAVFixture {
         depth: String = "infinity",
         _ others: HTTPFields = [:]
     ) async throws -> String {
-        var fields = others
-        fields[.depth] = depth
-        let response = try await request(.lock, path, fields, Self.lockInfo(scope))
-        guard response.status.code < 207, let token = response.fields[.lockToken] else {
+        var headers = others
+        headers[.depth] = depth
+        let response = try await request(.lock, path, headers, Self.lockInfo(scope))
+        guard response.status.code < 207, let token = response.headers[.lockToken] else {
             throw Problem(response.status, response.text)
         }
         return String(token.dropFirst().dropLast())

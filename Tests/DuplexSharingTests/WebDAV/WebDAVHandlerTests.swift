@@ -19,9 +19,9 @@ struct WebDAVHandlerTests {
     func options() async throws {
         try await WebDAVFixture.run { dav async throws in
             let response = try await dav.request(.options, "none")
-            #expect(response.status == .ok && response.fields[.dav] == "1, 2, 3")
-            #expect(response.fields[.msAuthorVia] == "DAV")
-            #expect(response.fields[.allow]?.contains("PROPPATCH") == true)
+            #expect(response.status == .ok && response.headers[.dav] == "1, 2, 3")
+            #expect(response.headers[.msAuthorVia] == "DAV")
+            #expect(response.headers[.allow]?.contains("PROPPATCH") == true)
         }
     }
 
@@ -60,7 +60,7 @@ struct WebDAVHandlerTests {
             server.resumableUploads("/uploads", to: folder)
             try await WebServer.testing(server) { client async throws in
                 let methods = WebDAVHandler.methods + [.patch, .post, .head]
-                let fields = [
+                let headers = [
                     "depth", "destination", "overwrite", "if", "lock-token", "timeout", "if-match", "if-none-match",
                     "if-modified-since", "if-unmodified-since", "if-range", "range", "content-type", "authorization",
                     "content-encoding", "x-expected-entity-length", "tus-resumable", "upload-length",
@@ -72,16 +72,16 @@ struct WebDAVHandlerTests {
                         let answer = try await client.request(
                             .options,
                             path,
-                            fields: [.origin: origin, .accessControlRequestMethod: method.rawValue]
+                            headers: [.origin: origin, .accessControlRequestMethod: method.rawValue]
                         )
-                        let names = (answer.fields[.accessControlAllowMethods] ?? "").split(separator: ", ")
+                        let names = (answer.headers[.accessControlAllowMethods] ?? "").split(separator: ", ")
                         #expect(names.contains(method.rawValue[...]), "\(method)")
-                        let known = (answer.fields[.accessControlAllowHeaders] ?? "").lowercased()
-                        #expect(Set(fields).subtracting(known.components(separatedBy: ", ")) == [])
+                        let known = (answer.headers[.accessControlAllowHeaders] ?? "").lowercased()
+                        #expect(Set(headers).subtracting(known.components(separatedBy: ", ")) == [])
                     }
                 }
-                let read = try await client.get("/dav/a", fields: [.origin: origin])
-                let exposed = (read.fields[.accessControlExposeHeaders] ?? "").lowercased().split(separator: ", ")
+                let read = try await client.get("/dav/a", headers: [.origin: origin])
+                let exposed = (read.headers[.accessControlExposeHeaders] ?? "").lowercased().split(separator: ", ")
                 let wanted: Set<Substring> = [
                     "etag", "dav", "lock-token", "location", "content-range", "accept-ranges", "content-disposition",
                     "tus-resumable", "tus-version", "tus-extension", "tus-max-size", "tus-checksum-algorithm",
@@ -97,13 +97,13 @@ struct WebDAVHandlerTests {
     func keptTag() async throws {
         try await WebDAVFixture.run { dav async throws in
             let put = try await dav.request(.put, "a", [:], "x")
-            let tag = try #require(put.fields[.eTag])
+            let tag = try #require(put.headers[.eTag])
             #expect(!tag.hasPrefix("W/"))
-            #expect(try await dav.request(.head, "a").fields[.eTag] == tag)
+            #expect(try await dav.request(.head, "a").headers[.eTag] == tag)
             let file = try #require(try await dav.properties("a")["/dav/a"]?[.dav("getetag")])
             #expect(file.text == tag)
             let other = try await dav.request(.put, "a", [:], "y")
-            #expect(other.fields[.eTag] != tag)
+            #expect(other.headers[.eTag] != tag)
         }
     }
 
@@ -111,17 +111,17 @@ struct WebDAVHandlerTests {
     func putAndGet() async throws {
         try await WebDAVFixture.run { dav async throws in
             let put = try await dav.request(.put, "a%20%C3%A4.txt", [:], "Hello")
-            #expect(put.status == .created && put.fields[.eTag] != nil && dav.text("a ä.txt") == "Hello")
+            #expect(put.status == .created && put.headers[.eTag] != nil && dav.text("a ä.txt") == "Hello")
             #expect(try await dav.code(.put, "a%20%C3%A4.txt", [:], "World") == 204)
             // What Windows sends beside it.
             let translate = try #require(HTTPField.Name("Translate"))
             let get = try await dav.request(.get, "a%20%C3%A4.txt", [translate: "f"])
-            #expect(get.text == "World" && get.fields[.contentType] == "text/plain; charset=utf-8")
-            #expect(get.fields[.contentSecurityPolicy] == "sandbox")
+            #expect(get.text == "World" && get.headers[.contentType] == "text/plain; charset=utf-8")
+            #expect(get.headers[.contentSecurityPolicy] == "sandbox")
             #expect(try await dav.request(.get, "a%20%C3%A4.txt", [.range: "bytes=1-2"]).text == "or")
             #expect(try await dav.request(.get, "").text.contains("a%20%C3%A4.txt"))
             let head = try await dav.request(.head, "a%20%C3%A4.txt")
-            #expect(head.fields[.contentLength] == "5" && head.body.isEmpty)
+            #expect(head.headers[.contentLength] == "5" && head.body.isEmpty)
         }
     }
 
@@ -129,8 +129,8 @@ struct WebDAVHandlerTests {
     func slashes() async throws {
         try await WebDAVFixture.run(["b/c": "x"]) { dav async throws in
             let response = try await dav.request(.get, "b")
-            #expect(response.status == .movedPermanently && response.fields[.location] == "/dav/b/")
-            #expect(try await dav.client.request(.get, "/dav").fields[.location] == "/dav/")
+            #expect(response.status == .movedPermanently && response.headers[.location] == "/dav/b/")
+            #expect(try await dav.client.request(.get, "/dav").headers[.location] == "/dav/")
             #expect(try await dav.code(.get, "b/c/") == 404)
             #expect(try await dav.code(.put, "b/d/", [:], "x") == 405)
         }
@@ -143,10 +143,10 @@ struct WebDAVHandlerTests {
             let folder = try await dav.request(.put, "b", [:], "x")
             #expect(folder.status == .methodNotAllowed)
             #expect(
-                folder.fields[.allow]
+                folder.headers[.allow]
                     == "COPY, DELETE, GET, HEAD, LOCK, MKCOL, MOVE, OPTIONS, PROPFIND, PROPPATCH, UNLOCK"
             )
-            #expect(try await dav.request(.mkcol, "b").fields[.allow]?.contains("MKCOL") == false)
+            #expect(try await dav.request(.mkcol, "b").headers[.allow]?.contains("MKCOL") == false)
             #expect(try await dav.code(.put, "b/c", [.contentRange: "bytes 0-0/1"], "y") == 400)
             #expect(try await dav.code(.put, "b/c/d", [:], "x") == 409)
             #expect(try await dav.code(.put, "%2e%2e/a", [:], "x") == 403)
@@ -173,9 +173,9 @@ struct WebDAVHandlerTests {
     @Test("Who has just made a file can write it on condition that nobody else has")
     func freshTags() async throws {
         try await WebDAVFixture.run { dav async throws in
-            let first = try #require(try await dav.request(.put, "a", [:], "x").fields[.eTag])
+            let first = try #require(try await dav.request(.put, "a", [:], "x").headers[.eTag])
             // A proxy that compresses makes a tag weak.
-            let second = try #require(try await dav.request(.put, "a", [.ifMatch: "W/\(first)"], "y").fields[.eTag])
+            let second = try #require(try await dav.request(.put, "a", [.ifMatch: "W/\(first)"], "y").headers[.eTag])
             #expect(try await dav.code(.put, "a", [.ifMatch: first], "z") == 412)
             #expect(try await dav.code(.put, "a", [.ifMatch: "\"1\", \(second)"], "z") == 204)
             #expect(try await dav.code(.delete, "a", [.ifMatch: second]) == 412)
@@ -187,9 +187,9 @@ struct WebDAVHandlerTests {
     func expectedLength() async throws {
         try await WebDAVFixture.run { dav async throws in
             func put(_ length: String) async throws -> Int {
-                let fields: HTTPFields = [.transferEncoding: "chunked", .xExpectedEntityLength: length]
+                let headers: HTTPFields = [.transferEncoding: "chunked", .xExpectedEntityLength: length]
                 let body = "5\r\nHello\r\n0\r\n\r\n"
-                return try await dav.request(.put, "a", fields, body).status.code
+                return try await dav.request(.put, "a", headers, body).status.code
             }
             #expect(try await put("6") == 400)
             #expect(dav.text("a") == nil)
@@ -219,7 +219,7 @@ struct WebDAVHandlerTests {
             try await connection.finish()
             #expect(try await connection.response().status == .created)
             await connection.close()
-            #expect(try await dav.request(.head, "a").fields[.contentLength] == "67108864")
+            #expect(try await dav.request(.head, "a").headers[.contentLength] == "67108864")
         }
     }
 
@@ -285,9 +285,9 @@ struct WebDAVHandlerTests {
                     "<p:propertyupdate xmlns:p='DAV:'><p:set><p:prop><x/></p:prop></p:set></p:propertyupdate>"
                 ),
             ]
-            for (method, fields, body) in changes {
-                #expect(try await dav.with("reader").code(method, "a", fields, body) == 403, "\(method)")
-                #expect(try await dav.with("nobody").code(method, "a", fields, body) == 403, "\(method)")
+            for (method, headers, body) in changes {
+                #expect(try await dav.with("reader").code(method, "a", headers, body) == 403, "\(method)")
+                #expect(try await dav.with("nobody").code(method, "a", headers, body) == 403, "\(method)")
             }
             #expect(try await dav.with("reader").code(.get, "a") == 200)
             #expect(try await dav.with("reader").code(.propfind, "a", [.depth: "0"]) == 207)

@@ -20,10 +20,10 @@ struct WebDAVLockingTests {
 
     private static func condition(_ token: String) -> HTTPFields { [.davIf: "(<\(token)>)"] }
 
-    private static func with(_ token: String, _ fields: HTTPFields) -> HTTPFields {
-        var fields = fields
-        fields[.davIf] = "</dav/> (Not <DAV:no-lock>) (<\(token)>)"
-        return fields
+    private static func with(_ token: String, _ headers: HTTPFields) -> HTTPFields {
+        var headers = headers
+        headers[.davIf] = "</dav/> (Not <DAV:no-lock>) (<\(token)>)"
+        return headers
     }
 
     @Test("Without its token nothing changes what is locked, with it everything does")
@@ -36,13 +36,13 @@ struct WebDAVLockingTests {
                 (.copy, "b", [.destination: "/dav/f/copy"], ""), (.move, "f/a", [.destination: "/dav/g/a"], ""),
                 (.move, "b", [.destination: "/dav/f/b"], ""), (.delete, "f/old", [:], ""), (.delete, "f", [:], ""),
             ]
-            for (method, path, fields, body) in changes {
-                let response = try await dav.request(method, path, fields, body)
+            for (method, path, headers, body) in changes {
+                let response = try await dav.request(method, path, headers, body)
                 #expect(response.status == .locked && response.text.contains("/dav/f<"), "\(method) \(path)")
                 #expect(response.text.contains("lock-token-submitted"))
             }
-            for (method, path, fields, body) in changes {
-                let code = try await dav.code(method, path, Self.with(token, fields), body)
+            for (method, path, headers, body) in changes {
+                let code = try await dav.code(method, path, Self.with(token, headers), body)
                 #expect(code < 300, "\(method) \(path): \(code)")
             }
             // The lock has gone with the folder.
@@ -145,7 +145,7 @@ struct WebDAVLockingTests {
         try await WebDAVFixture.run(["a": "x"]) { dav async throws in
             let token = try await dav.lock("a", [.timeout: "Second-10"])
             let connection = await dav.client.connect()
-            try await connection.begin(.put, "/dav/a", fields: Self.condition(token))
+            try await connection.begin(.put, "/dav/a", headers: Self.condition(token))
             try await connection.write(Array("new".utf8))
             while try FileManager.default.subpathsOfDirectory(atPath: dav.root + ".duplex/temporary").count < 2 {
                 await Task.yield()
@@ -170,7 +170,7 @@ struct WebDAVLockingTests {
             #expect(try await dav.code(.lock, "a", [.davIf: "(<urn:uuid:1>)"]) == 412)
             let refreshed = try await dav.request(.lock, "a", [.davIf: "(<\(token)>)", .timeout: "Second-50"])
             #expect(refreshed.status == .ok && refreshed.text.contains("Second-50"))
-            #expect(refreshed.fields[.lockToken] == nil)
+            #expect(refreshed.headers[.lockToken] == nil)
             dav.calendar.advance(by: 49)
             #expect(try await dav.code(.put, "a", [:], "y") == 423)
             #expect(try await dav.code(.unlock, "a", [.lockToken: "<urn:uuid:1>"]) == 409)
@@ -245,7 +245,7 @@ struct WebDAVLockingTests {
             for _ in 0..<40 {
                 let response = try await you.request(.lock, "", [:], long)
                 #expect(response.status == .ok && response.body.count < 2_048)
-                let token = try #require(response.fields[.lockToken]?.dropFirst().dropLast())
+                let token = try #require(response.headers[.lockToken]?.dropFirst().dropLast())
                 #expect(response.text.contains(token))
             }
             #expect(try await you.code(.lock, "", [:], long) == 507)
@@ -282,7 +282,7 @@ struct WebDAVLockingTests {
 }
 
 extension WebDAVFixture {
-    fileprivate func lock(_ path: String, _ fields: HTTPFields) async throws -> String {
-        try await lock(path, "exclusive", depth: "0", fields)
+    fileprivate func lock(_ path: String, _ headers: HTTPFields) async throws -> String {
+        try await lock(path, "exclusive", depth: "0", headers)
     }
 }

@@ -22,7 +22,7 @@ struct WebDAVMovingTests {
         let method = isMove ? HTTPRequest.Method.move : .copy
         try await WebDAVFixture.run(Self.files) { dav async throws in
             let first = try await dav.request(method, "a", [.destination: "http://\(dav.host)/dav/h/%C3%A4"])
-            #expect(first.status == .created && first.fields[.location] == "/dav/h/%C3%A4")
+            #expect(first.status == .created && first.headers[.location] == "/dav/h/%C3%A4")
             #expect(dav.text("h/ä") == "A" && (dav.text("a") == nil) == isMove)
             #expect(try await dav.code(method, "h/%C3%A4", [.destination: "/dav/b", .overwrite: "F"]) == 412)
             #expect(dav.text("b") == "B" && dav.text("h/ä") == "A")
@@ -53,18 +53,18 @@ struct WebDAVMovingTests {
         let standard = try #require(HTTPField.Name("Forwarded"))
         for name in [[forwarded: "files.example"], [standard: "for=192.0.2.1;host=files.example;proto=https"]] {
             try await WebDAVFixture.run(Self.files) { dav async throws in
-                var fields: HTTPFields = [.destination: url]
-                #expect(try await dav.code(.move, "a", fields) == 502)
-                for (name, value) in name { fields[name] = value }
-                let moved = try await dav.request(.move, "a", fields)
-                #expect(moved.status == .created && moved.fields[.location] == "/dav/moved")
+                var headers: HTTPFields = [.destination: url]
+                #expect(try await dav.code(.move, "a", headers) == 502)
+                for (name, value) in name { headers[name] = value }
+                let moved = try await dav.request(.move, "a", headers)
+                #expect(moved.status == .created && moved.headers[.location] == "/dav/moved")
                 // And the resource that a lock's token is for.
                 let token = try await dav.lock("moved")
-                fields[.davIf] = "<\(url)> (<\(token)>)"
-                fields[.destination] = "https://files.example/dav/b"
-                #expect(try await dav.code(.copy, "moved", fields) == 204)
-                fields[name.keys.first ?? forwarded] = "other.example"
-                #expect(try await dav.code(.copy, "moved", fields) != 204)
+                headers[.davIf] = "<\(url)> (<\(token)>)"
+                headers[.destination] = "https://files.example/dav/b"
+                #expect(try await dav.code(.copy, "moved", headers) == 204)
+                headers[name.keys.first ?? forwarded] = "other.example"
+                #expect(try await dav.code(.copy, "moved", headers) != 204)
             }
         }
         var sharing = WebDAVOptions()

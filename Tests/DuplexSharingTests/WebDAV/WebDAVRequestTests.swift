@@ -93,7 +93,7 @@ struct WebDAVRefusalTests {
         let refusal = WebDAVRefusal.elsewhere([("/a", .locked, nil), ("/b", .failedDependency, nil)])
         #expect(
             refusal.response.status == .multi
-                && refusal.response.fields[.contentType] == "application/xml; charset=utf-8"
+                && refusal.response.headers[.contentType] == "application/xml; charset=utf-8"
         )
         #expect(Self.text(refusal).contains("/b</D:href><D:status>HTTP/1.1 424 Failed Dependency"))
     }

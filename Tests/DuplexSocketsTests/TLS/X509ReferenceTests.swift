@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct X509ReferenceTests {
     @Test("A copy by its bytes has the same fields")
-    func fields() throws {
+    func headers() throws {
         let original = try TestCertificates.server.chain[0]
         let copy = try X509Reference(der: original.der)
         #expect(copy.name(.subject) == "CN=localhost")

@@ -17,7 +17,7 @@ struct TopicScriptTests {
         try await WebServer.testing(server) { client async throws in
             let response = try await client.get("/topics.js")
             #expect(response.text == TopicScript.module)
-            #expect(response.fields[.contentType] == MediaType.javaScript.rawValue)
+            #expect(response.headers[.contentType] == MediaType.javaScript.rawValue)
         }
     }
 }

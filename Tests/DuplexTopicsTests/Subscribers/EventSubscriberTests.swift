@@ -19,9 +19,9 @@ struct EventSubscriberTests {
         let name = try #require(HTTPField.Name("Last-Event-ID"))
         try await WebServer.testing(server) { client async throws in
             #expect(try await client.get("/").text == "new")
-            let known = try await client.get("/", fields: [name: "e-4"]).text
+            let known = try await client.get("/", headers: [name: "e-4"]).text
             #expect(known == "\(TopicReplay.after(TopicPosition(epoch: "e", offset: 4)))")
-            let unknown = try await client.get("/", fields: [name: "nothing"]).text
+            let unknown = try await client.get("/", headers: [name: "nothing"]).text
             #expect(unknown == "\(TopicReplay.after(TopicPosition(epoch: "nothing", offset: 0)))")
         }
     }

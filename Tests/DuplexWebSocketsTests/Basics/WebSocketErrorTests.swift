@@ -57,7 +57,7 @@ import Testing
             total: .milliseconds(106)
         )
         var head = ResponseHead(status: .unauthorized)
-        head.fields[.wwwAuthenticate] = "Bearer realm=\"chat\""
+        head.headers[.wwwAuthenticate] = "Bearer realm=\"chat\""
         let cause = HandshakeError(.refused, "no", response: head, body: Array("who?\n".utf8), hint: "the server asks")
         var error = WebSocketError(.handshakeRefused, message: "401 from wss://example.com/chat", cause: cause)
         error.timeline = HandshakeTimeline(

@@ -179,7 +179,7 @@ struct WebSocketCompressionTests {
         try await withListener { url, accept in
             async let connected = WebSocket.connect(to: url)
             let peer = try await accept()
-            let request = try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
+            let request = try await peer.acceptWebSocket(headers: "Sec-WebSocket-Extensions: permessage-deflate")
             #expect(
                 request.contains("\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n")
             )
@@ -202,7 +202,7 @@ struct WebSocketCompressionTests {
             async let connected = WebSocket.connect(to: url)
             let peer = try await accept()
             let field = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=8"
-            try await peer.acceptWebSocket(fields: field)
+            try await peer.acceptWebSocket(headers: field)
             let socket = try await connected
             try await socket.send(Self.text)
             let frame = try await peer.readFrame()
@@ -226,7 +226,7 @@ struct WebSocketCompressionTests {
             async let connected = WebSocket.connect(to: url, options: options)
             let peer = try await accept()
             let request = try await peer.acceptWebSocket(
-                fields: "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover"
+                headers: "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover"
             )
             #expect(
                 request.contains(

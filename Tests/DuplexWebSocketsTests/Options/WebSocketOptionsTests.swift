@@ -85,7 +85,7 @@ import Testing
         try await withListener { [options] url, accept in
             async let connected = WebSocket.connect(to: url + "room?id=7", options: options)
             let peer = try await accept()
-            let request = try await peer.acceptWebSocket(fields: "Sec-WebSocket-Protocol: chat.v1")
+            let request = try await peer.acceptWebSocket(headers: "Sec-WebSocket-Protocol: chat.v1")
             #expect(request.hasPrefix("GET /room?id=7 HTTP/1.1\r\n"))
             #expect(request.contains("\r\nSec-WebSocket-Protocol: chat.v2, chat.v1\r\n"))
             #expect(request.contains("\r\nAuthorization: Bearer secret\r\n"))
@@ -368,19 +368,19 @@ struct WebSocketAuthenticationTests {
     }
 
     @Test("A text is sent as it is, and a field of the caller's takes its place")
-    func fields() throws {
+    func headers() throws {
         let url = try WebSocketURL("wss://example.com/")
         var options = WebSocketOptions()
         #expect(options.origin == nil)
         options.origin = "https://page.example"
         var plan = HandshakePlan(url, options)
-        #expect(plan.fields(token: nil)[.origin] == "https://page.example")
+        #expect(plan.headers(token: nil)[.origin] == "https://page.example")
         options.origin = .ofURL
         plan = HandshakePlan(url, options)
-        #expect(plan.fields(token: nil)[.origin] == "https://example.com")
+        #expect(plan.headers(token: nil)[.origin] == "https://example.com")
         options.headers[.origin] = "null"
         plan = HandshakePlan(url, options)
-        #expect(plan.fields(token: nil)[.origin] == "null")
+        #expect(plan.headers(token: nil)[.origin] == "null")
     }
 
     @Test("A refusal with 403 says so if no origin was sent, and blames the origin if one was")

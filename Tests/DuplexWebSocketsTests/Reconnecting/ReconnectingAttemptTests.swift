@@ -11,8 +11,8 @@ import Testing
 @Suite struct ReconnectingAttemptTests {
     private func kind(_ error: any Error) -> ReconnectFailure.Kind { ReconnectFailure(error).kind }
 
-    private func refusal(_ status: Int, _ fields: HTTPFields = [:]) -> WebSocketError {
-        let head = ResponseHead(status: HTTPResponse.Status(code: status), fields: fields)
+    private func refusal(_ status: Int, _ headers: HTTPFields = [:]) -> WebSocketError {
+        let head = ResponseHead(status: HTTPResponse.Status(code: status), headers: headers)
         let cause = HandshakeError(.refused, "no", response: head)
         return WebSocketError(.handshakeRefused, message: "no", cause: cause)
     }
@@ -59,9 +59,9 @@ import Testing
 
     @Test("What a server says of the time is kept")
     func retryAfter() {
-        var fields = HTTPFields()
-        fields[.retryAfter] = "17"
-        #expect(ReconnectFailure(refusal(503, fields)).retryAfter == .seconds(17))
+        var headers = HTTPFields()
+        headers[.retryAfter] = "17"
+        #expect(ReconnectFailure(refusal(503, headers)).retryAfter == .seconds(17))
         #expect(ReconnectFailure(refusal(503)).retryAfter == nil)
     }
 

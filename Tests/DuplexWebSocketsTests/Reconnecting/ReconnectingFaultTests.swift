@@ -85,7 +85,7 @@ import Testing
             server.webSocket("/") { [self] _ -> Admission<Int> in
                 guard isBusy.withLock({ $0 }) else { return .accepted(nextConnection()) }
                 var response = Response.text("busy", status: .serviceUnavailable)
-                response.fields[.retryAfter] = "0"
+                response.headers[.retryAfter] = "0"
                 return .refused(response)
             } handler: { [self] socket, _, connection in
                 for try await message in socket.messages {

@@ -117,7 +117,7 @@ import Testing
         struct NoToken: Error {}
         try await withServer { server in
             server.webSocket("/chat") { request in
-                request.fields[.authorization] == "token 3" ? .accepted : .refused(.tooManyRequests, "Not yet.")
+                request.headers[.authorization] == "token 3" ? .accepted : .refused(.tooManyRequests, "Not yet.")
             } handler: { socket, _ in
                 try await socket.send("welcome")
             }
@@ -283,7 +283,7 @@ import Testing
             try await client.send(.text(text), compress: true)
             try await client.send(.text(text), compress: false)
             let peer = try await accept()
-            try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
+            try await peer.acceptWebSocket(headers: "Sec-WebSocket-Extensions: permessage-deflate")
             try await expectFrames(peer)
             // And these don't.
             try await client.send(.text(text), compress: true)
@@ -367,7 +367,7 @@ import Testing
             server.webSocket("/") { _ in
                 if !isBusy.withLock({ $0 }) { return .accepted }
                 var response = Response.text("busy", status: .serviceUnavailable)
-                response.fields[.retryAfter] = "1000"
+                response.headers[.retryAfter] = "1000"
                 return .refused(response)
             } handler: { socket, _ in
                 for try await _ in socket.messages {}

@@ -190,15 +190,15 @@ struct HandshakeSpanTests {
     }
 
     @Test("Without a tracer no field is added, and one of the caller's own stays")
-    func fields() throws {
-        var fields: HTTPFields = [.origin: "a"]
+    func headers() throws {
+        var headers: HTTPFields = [.origin: "a"]
         let injector = FieldInjector()
-        injector.inject("b", forKey: "origin", into: &fields)
-        injector.inject("00-1-2-01", forKey: "traceparent", into: &fields)
-        injector.inject("x", forKey: "not a name", into: &fields)
-        #expect(fields.count == 2 && fields[.origin] == "a")
-        #expect(FieldExtractor().extract(key: "traceparent", from: fields) == "00-1-2-01")
-        #expect(FieldExtractor().extract(key: "tracestate", from: fields) == nil)
+        injector.inject("b", forKey: "origin", into: &headers)
+        injector.inject("00-1-2-01", forKey: "traceparent", into: &headers)
+        injector.inject("x", forKey: "not a name", into: &headers)
+        #expect(headers.count == 2 && headers[.origin] == "a")
+        #expect(FieldExtractor().extract(key: "traceparent", from: headers) == "00-1-2-01")
+        #expect(FieldExtractor().extract(key: "tracestate", from: headers) == nil)
         #expect(WebSocketOptions().tracer == nil && WebServer(port: 0).tracer == nil)
     }
 }
@@ -206,9 +206,9 @@ struct HandshakeSpanTests {
 @Suite struct FieldExtractorTests {
     @Test("It finds a field by its name in any case, and nothing by what is no name")
     func extract() {
-        let fields: HTTPFields = [.userAgent: "tests"]
-        #expect(FieldExtractor().extract(key: "user-agent", from: fields) == "tests")
-        #expect(FieldExtractor().extract(key: "traceparent", from: fields) == nil)
-        #expect(FieldExtractor().extract(key: "user agent", from: fields) == nil)
+        let headers: HTTPFields = [.userAgent: "tests"]
+        #expect(FieldExtractor().extract(key: "user-agent", from: headers) == "tests")
+        #expect(FieldExtractor().extract(key: "traceparent", from: headers) == nil)
+        #expect(FieldExtractor().extract(key: "user agent", from: headers) == nil)
     }
 }

@@ -33,7 +33,7 @@ let sampleDigest: DigestChallenge.Digest = { algorithm, bytes in
 
 @Suite("The scheme Digest")
 struct DigestChallengeTests {
-    private static let fields =
+    private static let headers =
         "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", "
         + "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", "
         + "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""
@@ -72,9 +72,9 @@ struct DigestChallengeTests {
             + "algorithm=\(algorithm), nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", nc=00000001, "
             + "cnonce=\"f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ\", qop=auth, response=\"\(response)\", "
             + "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""
-        #expect(reply(Self.fields + ", algorithm=\(algorithm)") == expected)
+        #expect(reply(Self.headers + ", algorithm=\(algorithm)") == expected)
         // MD5 is what is meant when nothing is said.
-        if algorithm == "MD5" { #expect(reply(Self.fields) == expected) }
+        if algorithm == "MD5" { #expect(reply(Self.headers) == expected) }
     }
 
     @Test(
@@ -91,12 +91,12 @@ struct DigestChallengeTests {
 
     @Test("A count is written in eight digits, quotes are escaped, and without quality of protection there is no count")
     func writing() throws {
-        let answer = try #require(reply(Self.fields, PasswordCredentials(user: "a\"\\b", password: ""), count: 0xAB))
+        let answer = try #require(reply(Self.headers, PasswordCredentials(user: "a\"\\b", password: ""), count: 0xAB))
         #expect(answer.contains("username=\"a\\\"\\\\b\""))
         #expect(answer.contains("nc=000000ab"))
         let old = try #require(reply("Digest realm=a, nonce=b"))
         #expect(!old.contains("qop") && !old.contains("nc=") && !old.contains("cnonce") && !old.contains("opaque"))
-        let session = try #require(reply(Self.fields + ", algorithm=md5-SESS"))
+        let session = try #require(reply(Self.headers + ", algorithm=md5-SESS"))
         #expect(session.contains("algorithm=MD5-sess"))
         #expect(!session.contains("8ca523f5e9506fed4657c9700eebdbec"))
     }
@@ -104,11 +104,11 @@ struct DigestChallengeTests {
     @Test("A name beyond ASCII goes in the form that has room for it, or hashed if the server asks for that")
     func names() throws {
         let user = PasswordCredentials(user: "J\u{E4}s \u{F8}", password: "x")
-        let encoded = try #require(reply(Self.fields + ", charset=UTF-8", user))
+        let encoded = try #require(reply(Self.headers + ", charset=UTF-8", user))
         #expect(encoded.contains("username*=UTF-8''J%C3%A4s%20%C3%B8,"))
-        let hashed = try #require(reply(Self.fields + ", charset=UTF-8, userhash=true", user))
+        let hashed = try #require(reply(Self.headers + ", charset=UTF-8, userhash=true", user))
         #expect(hashed.contains("username=\"2e6f7267\"") && hashed.contains("userhash=true"))
-        #expect(reply(Self.fields, PasswordCredentials(user: "a\r\nb", password: "")) == nil)
+        #expect(reply(Self.headers, PasswordCredentials(user: "a\r\nb", password: "")) == nil)
     }
 
     @Test("Whether a nonce was too old is told", arguments: [("true", true), ("TRUE", true), ("false", false)])

@@ -127,12 +127,13 @@ struct DigestCredentialsTests {
         ]
     )
     func targets(target: String, isFor: Bool) throws {
-        let fields = HTTPFields([HTTPField(name: try #require(HTTPField.Name("Host")), value: "example.org")])
-        let head = try RequestHead(method: .get, target: "/dir/index.html", fields: fields)
+        let headers = HTTPFields([HTTPField(name: try #require(HTTPField.Name("Host")), value: "example.org")])
+        let head = try RequestHead(method: .get, target: "/dir/index.html", headers: headers)
         let answer = try #require(DigestCredentials(Self.md5.replacing("/dir/index.html", with: target)))
         #expect(answer.isFor(head) == isFor)
         // The other way around, where that can be asked for. A URL of another host is what such a request is for.
-        guard !target.contains("other.org"), let other = try? RequestHead(method: .get, target: target, fields: fields)
+        guard !target.contains("other.org"),
+            let other = try? RequestHead(method: .get, target: target, headers: headers)
         else { return }
         #expect(try #require(DigestCredentials(Self.md5)).isFor(other) == isFor)
     }

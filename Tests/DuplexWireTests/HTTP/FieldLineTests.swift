@@ -41,12 +41,12 @@ struct FieldLineTests {
 
     @Test("A folded line is added to the last field, and there is none before the first")
     func unfolding() throws {
-        var fields = HTTPFields()
-        for line in ["A: b", "C:", " ", "\td ", "  e:f"] { try FieldLine.unfold(Array(line.utf8).span, into: &fields) }
-        #expect(fields.map(\.value) == ["b", "d e:f"])
+        var headers = HTTPFields()
+        for line in ["A: b", "C:", " ", "\td ", "  e:f"] { try FieldLine.unfold(Array(line.utf8).span, into: &headers) }
+        #expect(headers.map(\.value) == ["b", "d e:f"])
         let error = #expect(throws: HTTPProtocolError.self) {
-            var fields = HTTPFields()
-            try FieldLine.unfold(Array(" a".utf8).span, into: &fields)
+            var headers = HTTPFields()
+            try FieldLine.unfold(Array(" a".utf8).span, into: &headers)
         }
         #expect(error?.code == .obsoleteLineFolding)
     }

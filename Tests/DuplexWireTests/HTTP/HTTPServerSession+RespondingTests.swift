@@ -17,10 +17,10 @@ import Testing
     @Test("Fields of the app's that concern framing never reach the wire")
     func framingFields() throws {
         let server = server()
-        let fields: HTTPFields = [
+        let headers: HTTPFields = [
             .transferEncoding: "gzip", .contentLength: "999", .connection: "close", .te: "trailers", .server: "x",
         ]
-        #expect(server.answer("hello", fields) == .next)
+        #expect(server.answer("hello", headers) == .next)
         #expect(server.text == "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\n\r\nhello")
     }
 
@@ -67,10 +67,10 @@ import Testing
             ("GET", .notModified, ""), ("HEAD", .noContent, ""),
         ]
     )
-    func bodiless(method: String, status: HTTPResponse.Status, fields: String) {
+    func bodiless(method: String, status: HTTPResponse.Status, headers: String) {
         let server = server("\(method) / HTTP/1.1\nHost: a\n\n")
         #expect(server.answer("hi", status: status) == .next)
-        #expect(server.text.hasSuffix(" \(status.reasonPhrase)\r\n\(fields)\r\n"))
+        #expect(server.text.hasSuffix(" \(status.reasonPhrase)\r\n\(headers)\r\n"))
         #expect(!server.isAnswering)
     }
 
@@ -160,7 +160,7 @@ import Testing
     @Test("101 ends HTTP on the connection; what follows isn't taken")
     func switching() throws {
         let server = server("GET / HTTP/1.1\nHost: a\nUpgrade: x\n\n")
-        let head = ResponseHead(status: .switchingProtocols, fields: [.upgrade: "x", .connection: "Upgrade"])
+        let head = ResponseHead(status: .switchingProtocols, headers: [.upgrade: "x", .connection: "Upgrade"])
         try server.session.switchProtocols(head, into: &server.output)
         #expect(server.text == "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
         #expect(server.session.isOver && !server.session.isAnswering)

@@ -19,9 +19,9 @@ struct HeadParserTests {
 
         static func startLine(_ line: Span<UInt8>) throws(HTTPProtocolError) -> Int { line.count }
 
-        static func head(_ start: Int, _ fields: HTTPFields) throws(HTTPProtocolError) -> Int {
-            if fields.count > 2 { throw HTTPProtocolError(.timeout, "three fields") }
-            return start * 100 + fields.count
+        static func head(_ start: Int, _ headers: HTTPFields) throws(HTTPProtocolError) -> Int {
+            if headers.count > 2 { throw HTTPProtocolError(.timeout, "three fields") }
+            return start * 100 + headers.count
         }
     }
 
@@ -74,8 +74,8 @@ struct RequestHeadParserTests {
         #expect(head.version == .http11)
         #expect(head.host == "example.com:80")
         #expect(head.framing == .none)
-        #expect(head.fields.map(\.name.rawName) == ["Host", "X-Empty", "X-List"])
-        #expect(head.fields.map(\.value) == ["Example.com:80", "", "a, b"])
+        #expect(head.headers.map(\.name.rawName) == ["Host", "X-Empty", "X-List"])
+        #expect(head.headers.map(\.value) == ["Example.com:80", "", "a, b"])
     }
 
     @Test("Bytes behind the head stay untouched", arguments: ["\u{81}\u{0}\u{1}", "\r\n", "GET", "body"])
@@ -199,8 +199,8 @@ struct RequestHeadParserTests {
         var bounds = HTTPLimits.unlimited
         bounds.headFields = .max
         bounds.headSize = .mebibytes(4)
-        let fields = String(repeating: "a:\n", count: 70_000)
-        #expect(parse([wire("GET / HTTP/1.1\n" + fields)], limits: bounds).failure?.code == .tooManyFields)
+        let headers = String(repeating: "a:\n", count: 70_000)
+        #expect(parse([wire("GET / HTTP/1.1\n" + headers)], limits: bounds).failure?.code == .tooManyFields)
     }
 
     @Test("A failed parser throws the same error at each further call")
@@ -237,7 +237,7 @@ struct RequestHeadParserTests {
     func obsoleteText(value: [UInt8]) throws {
         let input = wire("GET / HTTP/1.1\nHost: a\nX: ") + value + wire("\n\n")
         let fed = expectSameInEverySplit(input) { parse($0) }
-        let field = try #require(fed.outputs.first?.fields.last)
+        let field = try #require(fed.outputs.first?.headers.last)
         #expect(field == HTTPField(name: field.name, value: value))
     }
 
@@ -324,10 +324,10 @@ struct ResponseHeadParserTests {
             ("A: ä\n ö\n", ["A": "ä ö"]),
         ]
     )
-    func folded(fields: String, expected: [String: String]) throws {
-        let fed = expectSameInEverySplit(wire("HTTP/1.1 101 Switching Protocols\n\(fields)\n")) { parse($0) }
+    func folded(headers: String, expected: [String: String]) throws {
+        let fed = expectSameInEverySplit(wire("HTTP/1.1 101 Switching Protocols\n\(headers)\n")) { parse($0) }
         let head = try #require(fed.outputs.first)
-        let pairs = head.fields.map { ($0.name.rawName, $0.value) }
+        let pairs = head.headers.map { ($0.name.rawName, $0.value) }
         #expect(pairs.count == expected.count && Dictionary(pairs) { first, _ in first } == expected)
     }
 

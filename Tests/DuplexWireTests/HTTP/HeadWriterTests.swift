@@ -10,7 +10,7 @@ import Testing
 struct HeadWriterTests {
     @Test("A response head is written line by line, with the date that's handed in")
     func response() {
-        let head = ResponseHead(status: .switchingProtocols, fields: [.upgrade: "websocket", .connection: "Upgrade"])
+        let head = ResponseHead(status: .switchingProtocols, headers: [.upgrade: "websocket", .connection: "Upgrade"])
         var bytes: [UInt8] = []
         head.write(to: &bytes, date: "Sun, 06 Nov 1994 08:49:37 GMT")
         let expected = """
@@ -27,7 +27,7 @@ struct HeadWriterTests {
     @Test("A date among the fields isn't doubled")
     func date() {
         var bytes: [UInt8] = []
-        ResponseHead(status: 7, fields: [.date: "mine"]).write(to: &bytes, date: "other")
+        ResponseHead(status: 7, headers: [.date: "mine"]).write(to: &bytes, date: "other")
         #expect(bytes == wire("HTTP/1.1 007 \nDate: mine\n\n"))
     }
 
@@ -44,11 +44,11 @@ struct HeadWriterTests {
 
     @Test("The parts of a cookie are written in one line")
     func cookies() throws {
-        var fields = host("x")
-        fields[.cookie] = "a=1; b=2"
-        fields[.accept] = "y"
+        var headers = host("x")
+        headers[.cookie] = "a=1; b=2"
+        headers[.accept] = "y"
         var bytes: [UInt8] = []
-        try RequestHead(method: .get, target: "/", fields: fields).write(to: &bytes)
+        try RequestHead(method: .get, target: "/", headers: headers).write(to: &bytes)
         #expect(bytes == wire("GET / HTTP/1.1\nHost: x\nAccept: y\nCookie: a=1; b=2\n\n"))
     }
 
@@ -57,16 +57,16 @@ struct HeadWriterTests {
         arguments: ["a\r\nX: y", "a\nX: y", "a\rX: y", "a\u{0}X: y"]
     )
     func injection(value: String) throws {
-        var fields: HTTPFields = [.location: value, .setCookie: value]
-        fields.append(HTTPField(name: .accept, lenientValue: Array(value.utf8)))
-        let head = ResponseHead(status: HTTPResponse.Status(code: 200, reasonPhrase: value), fields: fields)
+        var headers: HTTPFields = [.location: value, .setCookie: value]
+        headers.append(HTTPField(name: .accept, lenientValue: Array(value.utf8)))
+        let head = ResponseHead(status: HTTPResponse.Status(code: 200, reasonPhrase: value), headers: headers)
         var bytes: [UInt8] = []
         head.write(to: &bytes, date: value)
         var parser = ResponseHeadParser()
         var position = 0
         let read = try #require(try parser.parse(bytes.span, from: &position))
         #expect(position == bytes.count)
-        #expect(read.fields.map(\.name) == [.date, .location, .setCookie, .accept])
+        #expect(read.headers.map(\.name) == [.date, .location, .setCookie, .accept])
         #expect(Set(bytes.filter { $0 < 0x20 }) == [0x0D, 0x0A])
         #expect(bytes.filter { $0 == 0x0A }.count == 6)
     }
@@ -76,7 +76,7 @@ struct HeadWriterTests {
         #expect(HTTPField.Name("A\r\nB") == nil)
         #expect(HTTPRequest.Method("GET\r\n") == nil)
         #expect(throws: HTTPProtocolError.self) {
-            try RequestHead(method: .get, target: "/\r\nA: b", fields: host("a"))
+            try RequestHead(method: .get, target: "/\r\nA: b", headers: host("a"))
         }
     }
 
@@ -90,7 +90,7 @@ struct HeadWriterTests {
     @Test("The first line has the status, whatever the reason", arguments: [200, 201, 404])
     func statusLine(code: Int) {
         var bytes: [UInt8] = []
-        ResponseHead(status: .init(code: code, reasonPhrase: "OK"), fields: [.date: "d"]).write(to: &bytes, date: "d")
+        ResponseHead(status: .init(code: code, reasonPhrase: "OK"), headers: [.date: "d"]).write(to: &bytes, date: "d")
         #expect(bytes == wire("HTTP/1.1 \(code) OK\nDate: d\n\n"))
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PathTableTests {
     /// The head of a request for the target, read in one pass or made of parts.
     private func head(_ target: String, isReceived: Bool) throws -> RequestHead {
-        let parts = try RequestHead(method: .get, target: target, fields: [.host: "a"])
+        let parts = try RequestHead(method: .get, target: target, headers: [.host: "a"])
         guard isReceived else { return parts }
         var parser = RequestHeadParser()
         var position = 0

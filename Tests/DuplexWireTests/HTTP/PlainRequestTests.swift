@@ -61,12 +61,12 @@ struct PlainRequestTests {
         var parser = ResponseHeadParser()
         var position = 0
         let head = try #require(try parser.parse(bytes.span, from: &position))
-        #expect(head.status == .badRequest && head.fields[.connection] == "close")
-        #expect(head.fields[.date] == "Sun, 06 Nov 1994 08:49:37 GMT")
-        #expect(head.fields[.contentType] == "text/plain; charset=utf-8")
+        #expect(head.status == .badRequest && head.headers[.connection] == "close")
+        #expect(head.headers[.date] == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(head.headers[.contentType] == "text/plain; charset=utf-8")
         let body = bytes.dropFirst(position)
         #expect(body.isEmpty == isHead)
-        let length = try #require(head.fields[.contentLength].flatMap { Int($0) })
+        let length = try #require(head.headers[.contentLength].flatMap { Int($0) })
         #expect(isHead ? length > 0 : length == body.count)
     }
 }

@@ -10,20 +10,20 @@ import Testing
 @Suite struct RequestHeadContentTests {
     @Test("A head that was made has what it was made of")
     func made() throws {
-        let head = try RequestHead(method: .get, target: "/a?b", fields: [.host: "A:1", .accept: "*/*"])
+        let head = try RequestHead(method: .get, target: "/a?b", headers: [.host: "A:1", .accept: "*/*"])
         #expect(head.target == "/a?b" && head.path == "/a" && head.query == "b" && head.host == "a:1")
-        #expect(head.fields[.accept] == "*/*")
+        #expect(head.headers[.accept] == "*/*")
     }
 
     @Test("The fields of a received head are made once and are the same each time, also from many tasks")
-    func fields() async throws {
+    func headers() async throws {
         let bytes = wire("GET /a HTTP/1.1\nHost: a\nX: 1\nX: 2\n\n")
         var parser = RequestHeadParser()
         var position = 0
         let parsed = try parser.parse(bytes.span, from: &position)
         let head = try #require(parsed)
         await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<8 { group.addTask { head.fields.map(\.value) == ["a", "1", "2"] } }
+            for _ in 0..<8 { group.addTask { head.headers.map(\.value) == ["a", "1", "2"] } }
             for await isSame in group { #expect(isSame) }
         }
     }

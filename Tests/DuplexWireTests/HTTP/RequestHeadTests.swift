@@ -13,20 +13,20 @@ struct RequestHeadTests {
         arguments: [[], ["a", "a"], ["a", "b"], [""], ["a b"], ["a, a"], ["http://a"]]
     )
     func badHost(hosts: [String]) {
-        var fields = HTTPFields()
-        for value in hosts { fields.append(contentsOf: host(value)) }
+        var headers = HTTPFields()
+        for value in hosts { headers.append(contentsOf: host(value)) }
         let error = #expect(throws: HTTPProtocolError.self) {
-            try RequestHead(method: .get, target: "/", fields: fields)
+            try RequestHead(method: .get, target: "/", headers: headers)
         }
         #expect(error?.code == .badHost)
         // A target with a host of its own doesn't make up for it (RFC 9112 section 3.2).
-        #expect(throws: HTTPProtocolError.self) { try RequestHead(method: .get, target: "http://a/", fields: fields) }
+        #expect(throws: HTTPProtocolError.self) { try RequestHead(method: .get, target: "http://a/", headers: headers) }
     }
 
     @Test("An HTTP/1.0 request needs no Host")
     func oldHost() throws {
-        #expect(try RequestHead(method: .get, target: "/", version: .http10, fields: [:]).host == "")
-        #expect(try RequestHead(method: .get, target: "/", version: .http10, fields: host("A:8")).host == "a:8")
+        #expect(try RequestHead(method: .get, target: "/", version: .http10, headers: [:]).host == "")
+        #expect(try RequestHead(method: .get, target: "/", version: .http10, headers: host("A:8")).host == "a:8")
     }
 
     @Test(
@@ -39,10 +39,10 @@ struct RequestHeadTests {
         ] as [(HTTPVersion, String?, Bool)]
     )
     func keepsAlive(version: HTTPVersion, connection: String?, expected: Bool) throws {
-        var fields = host("a")
-        fields[.connection] = connection
-        #expect(try RequestHead(method: .get, target: "/", version: version, fields: fields).keepsAlive == expected)
-        #expect(ResponseHead(status: .ok, version: version, fields: fields).keepsAlive == expected)
+        var headers = host("a")
+        headers[.connection] = connection
+        #expect(try RequestHead(method: .get, target: "/", version: version, headers: headers).keepsAlive == expected)
+        #expect(ResponseHead(status: .ok, version: version, headers: headers).keepsAlive == expected)
     }
 
     @Test(
@@ -54,9 +54,9 @@ struct RequestHeadTests {
         ] as [(HTTPVersion, String?, Bool)]
     )
     func expectsContinue(version: HTTPVersion, expect: String?, expected: Bool) throws {
-        var fields = host("a")
-        fields[.expect] = expect
-        let head = try RequestHead(method: .post, target: "/", version: version, fields: fields)
+        var headers = host("a")
+        headers[.expect] = expect
+        let head = try RequestHead(method: .post, target: "/", version: version, headers: headers)
         #expect(head.expectsContinue == expected)
     }
 
@@ -64,7 +64,7 @@ struct RequestHeadTests {
     func unread() {
         let (one, other) = (RequestHead.unread, RequestHead.unread)
         #expect(one.method == .get && one.target.isEmpty && one.path.isEmpty && one.query == nil && one.host.isEmpty)
-        #expect(one.fields.isEmpty && one.framing == .none)
+        #expect(one.headers.isEmpty && one.framing == .none)
         one[attachment: ObjectIdentifier(Self.self)] = 1
         #expect(one[attachment: ObjectIdentifier(Self.self)] as? Int == 1)
         #expect(other[attachment: ObjectIdentifier(Self.self)] == nil)
@@ -75,10 +75,10 @@ struct RequestHeadTests {
         arguments: ["other", "100-continue, other", "100-continue;x", "100", "\"100-continue\""]
     )
     func unknownExpectation(expect: String) {
-        var fields = host("a")
-        fields[.expect] = expect
+        var headers = host("a")
+        headers[.expect] = expect
         let error = #expect(throws: HTTPProtocolError.self) {
-            try RequestHead(method: .post, target: "/", fields: fields)
+            try RequestHead(method: .post, target: "/", headers: headers)
         }
         #expect(error?.status.code == 417)
     }
@@ -92,15 +92,15 @@ struct RequestHeadTests {
             "X!A: 1\r\nX\u{2d}a: 2\r\n", "Cookie: a=1\r\nCookie: b=2\r\nX-A: 1\r\n",
         ]
     )
-    func value(fields: String) throws {
+    func value(headers: String) throws {
         func head() throws -> RequestHead {
             var (parser, position) = (RequestHeadParser(), 0)
-            let bytes = Array("GET /a?b HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
+            let bytes = Array("GET /a?b HTTP/1.1\r\nHost: a\r\n\(headers)\r\n".utf8)
             return try #require(try parser.parse(bytes.span, from: &position))
         }
         let (fresh, used) = (try head(), try head())
-        let all = used.fields
-        let made = try RequestHead(method: .get, target: "/a?b", fields: all)
+        let all = used.headers
+        let made = try RequestHead(method: .get, target: "/a?b", headers: all)
         for name in ["X-A", "Host", "Cookie", "X-B", "None"] {
             let name = try #require(HTTPField.Name(name))
             for head in [fresh, used, made] { #expect(head.value(of: name) == all[name]) }
@@ -115,8 +115,8 @@ struct RequestHeadTests {
 
     @Test("Heads are equal whose parts are, and not where one of them differs")
     func equality() throws {
-        func head(_ line: String, _ fields: String) throws -> RequestHead {
-            let input = wire("\(line)\n\(fields)\n\n")
+        func head(_ line: String, _ headers: String) throws -> RequestHead {
+            let input = wire("\(line)\n\(headers)\n\n")
             var parser = RequestHeadParser()
             var position = 0
             return try #require(try parser.parse(input.span, from: &position))
@@ -149,7 +149,7 @@ struct RequestTargetTests {
         ] as [(String, String, String?)]
     )
     func pathAndQuery(target: String, path: String, query: String?) throws {
-        let head = try RequestHead(method: .get, target: target, fields: host("example.com"))
+        let head = try RequestHead(method: .get, target: target, headers: host("example.com"))
         #expect(head.target == target)
         #expect(head.path == path)
         #expect(head.query == query)
@@ -157,14 +157,14 @@ struct RequestTargetTests {
 
     @Test("The host of a target that has one counts, not that of the Host field")
     func absoluteForm() throws {
-        let head = try RequestHead(method: .get, target: "http://Other:81/", fields: host("example.com"))
+        let head = try RequestHead(method: .get, target: "http://Other:81/", headers: host("example.com"))
         #expect(head.host == "other:81")
     }
 
     @Test("OPTIONS may be for the server as a whole, and CONNECT is for a host and a port")
     func otherForms() throws {
-        #expect(try RequestHead(method: .options, target: "*", fields: host("a")).path == "*")
-        let connect = try RequestHead(method: .connect, target: "b:443", fields: host("a"))
+        #expect(try RequestHead(method: .options, target: "*", headers: host("a")).path == "*")
+        let connect = try RequestHead(method: .connect, target: "b:443", headers: host("a"))
         #expect(connect.path == "")
         #expect(connect.host == "b:443")
     }
@@ -180,7 +180,7 @@ struct RequestTargetTests {
     )
     func refusing(method: HTTPRequest.Method, target: String) {
         let error = #expect(throws: HTTPProtocolError.self) {
-            try RequestHead(method: method, target: target, fields: host("example.com"))
+            try RequestHead(method: method, target: target, headers: host("example.com"))
         }
         #expect(error?.code == .badTarget)
         #expect(error?.status == .badRequest)
@@ -189,9 +189,9 @@ struct RequestTargetTests {
 
 /// Fields with that Host; the field types have no constant for the name.
 func host(_ values: String...) -> HTTPFields {
-    var fields = HTTPFields()
+    var headers = HTTPFields()
     for value in values {
-        if let name = HTTPField.Name("Host") { fields.append(HTTPField(name: name, value: value)) }
+        if let name = HTTPField.Name("Host") { headers.append(HTTPField(name: name, value: value)) }
     }
-    return fields
+    return headers
 }

@@ -11,13 +11,13 @@ struct ResponseHeadTests {
     func defaults() {
         let head = ResponseHead(status: .ok)
         #expect(head.version == .http11)
-        #expect(head.fields.isEmpty)
+        #expect(head.headers.isEmpty)
         #expect(head.keepsAlive)
     }
 
     @Test("The framing is refused where the fields contradict each other")
     func framing() {
-        let head = ResponseHead(status: .ok, fields: [.contentLength: "1", .transferEncoding: "chunked"])
+        let head = ResponseHead(status: .ok, headers: [.contentLength: "1", .transferEncoding: "chunked"])
         let error = #expect(throws: HTTPProtocolError.self) { try head.framing(answering: .get) }
         #expect(error?.code == .conflictingContentLength)
     }

@@ -8,8 +8,8 @@ import Testing
 @testable import DuplexWire
 
 @Suite struct ResponseStartTests {
-    private func text(_ start: ResponseStart, _ fields: HTTPFields = [:]) -> String {
-        String(decoding: start.lines(beside: fields), as: UTF8.self)
+    private func text(_ start: ResponseStart, _ headers: HTTPFields = [:]) -> String {
+        String(decoding: start.lines(beside: headers), as: UTF8.self)
     }
 
     @Test("The lines are the status, Date and Content-Type, as far as they are given")
@@ -44,15 +44,15 @@ import Testing
 }
 
 @Suite struct PreparedFieldsTests {
-    private static let fields: HTTPFields = [
+    private static let headers: HTTPFields = [
         .eTag: "\"1\"", .connection: "close", .cacheControl: "a\r\nb: c", .contentLength: "7",
     ]
 
     @Test("The lines are those of the fields, without what is the session's to write")
     func lines() {
-        let prepared = PreparedFields(Self.fields)
+        let prepared = PreparedFields(Self.headers)
         #expect(String(decoding: prepared.lines, as: UTF8.self) == "ETag: \"1\"\r\nCache-Control: a  b: c\r\n")
-        #expect(prepared.fields == Self.fields)
+        #expect(prepared.headers == Self.headers)
         #expect(PreparedFields([:]).lines.isEmpty)
     }
 
@@ -60,7 +60,7 @@ import Testing
     func sameResponse() throws {
         let start = ResponseStart(.ok, mediaType: "text/plain", date: "now")
         var responses: [[UInt8]] = []
-        for prepared in [nil, PreparedFields(Self.fields)] {
+        for prepared in [nil, PreparedFields(Self.headers)] {
             var session = HTTPServerSession(HTTPServerSession.SharedSettings(.init()), now: Instant(nanoseconds: 0))
             let bytes = wire("GET / HTTP/1.1\nHost: a\n\n")
             var position = 0
@@ -70,7 +70,7 @@ import Testing
             _ = try session.writeResponse(
                 start,
                 prepared,
-                prepared == nil ? Self.fields : [:],
+                prepared == nil ? Self.headers : [:],
                 body: body.span.raw,
                 now: Instant(nanoseconds: 0),
                 into: &output

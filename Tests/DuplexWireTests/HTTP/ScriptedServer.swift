@@ -71,13 +71,13 @@ final class ScriptedServer {
     func answer(
         _ text: String,
         status: HTTPResponse.Status = .ok,
-        _ fields: HTTPFields = [:],
+        _ headers: HTTPFields = [:],
         length: ResponseLength? = nil,
         at now: Instant = .start
     ) -> HTTPServerSession.Outcome? {
         do {
             let bytes = Array(text.utf8)
-            try session.writeHead(ResponseStart(status), fields, length: length ?? .bytes(bytes.count), into: &output)
+            try session.writeHead(ResponseStart(status), headers, length: length ?? .bytes(bytes.count), into: &output)
             try session.writePiece(bytes.span.raw, into: &output)
             return session.endResponse(now: now, into: &output)
         } catch {

@@ -25,7 +25,7 @@ import Testing
         #expect(found.method == .post && found.version == .http11)
         #expect(found.target == "/a/b?c=d?e" && found.path == "/a/b" && found.query == "c=d?e")
         #expect(found.host == "example.com:8080" && found.framing == .length(5))
-        #expect(found.fields.map(\.value) == ["Example.com:8080", "5", "y"])
+        #expect(found.headers.map(\.value) == ["Example.com:8080", "5", "y"])
         #expect(
             position == wire("POST /a/b?c=d?e HTTP/1.1\nHost: Example.com:8080\nContent-Length: 5\nX: \t y \n\n").count
         )

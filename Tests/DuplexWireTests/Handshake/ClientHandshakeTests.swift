@@ -24,7 +24,7 @@ struct ClientHandshakeTests {
         let result = try #require(fed.outputs.first)
         #expect(result.subprotocol == "chat")
         #expect(result.extensions.isEmpty)
-        #expect(result.responseHead.fields[.setCookie] == "a=b")
+        #expect(result.responseHead.headers[.setCookie] == "a=b")
         #expect(fed.taken == input.count)
 
         var handshake = try handshake()
@@ -41,8 +41,8 @@ struct ClientHandshakeTests {
         let answer = Self.agreement.replacing("Sec-WebSocket-Accept: ", with: "Sec-WebSocket-Accept:\n\t")
         let fed = expectSameInEverySplit(wire(answer + "X-Trace: a\n b\nSet-Cookie: c=d\n\n")) { receive($0) }
         let result = try #require(fed.outputs.first)
-        #expect(result.responseHead.fields[.setCookie] == "c=d")
-        #expect(HTTPField.Name("X-Trace").flatMap { result.responseHead.fields[$0] } == "a b")
+        #expect(result.responseHead.headers[.setCookie] == "c=d")
+        #expect(HTTPField.Name("X-Trace").flatMap { result.responseHead.headers[$0] } == "a b")
     }
 
     @Test("Interim responses are passed over, within reason")
@@ -63,7 +63,7 @@ struct ClientHandshakeTests {
         let error = try #require(fed.failure)
         #expect(error.code == .refused)
         #expect(error.status?.code == 401)
-        #expect(error.fields?[.wwwAuthenticate] == "Bearer realm=\"x\"")
+        #expect(error.headers?[.wwwAuthenticate] == "Bearer realm=\"x\"")
         #expect(error.body == Array("nope!".utf8))
         #expect(error.hint == "the server asks for credentials, by the scheme Bearer")
         #expect(fed.taken == input.count)
@@ -158,8 +158,8 @@ struct ClientHandshakeTests {
 struct ClientRequestTests {
     @Test("The request has the fields of the handshake, then the caller's")
     func request() throws {
-        let fields: HTTPFields = [.origin: "http://example.com", .cookie: "a=1; b=2"]
-        let bytes = try request("ws://user:pw@Server.example.com:8080/chat?x", ["chat", "superchat"], fields)
+        let headers: HTTPFields = [.origin: "http://example.com", .cookie: "a=1; b=2"]
+        let bytes = try request("ws://user:pw@Server.example.com:8080/chat?x", ["chat", "superchat"], headers)
         let expected = """
             GET /chat?x HTTP/1.1
             Host: server.example.com:8080
@@ -214,9 +214,9 @@ struct ClientRequestTests {
 
     @Test("A malformed or repeated Host of the caller's is refused", arguments: [["a", "b"], [""], ["a b"], ["a/b"]])
     func badHost(hosts: [String]) {
-        var fields = HTTPFields()
-        for value in hosts { fields.append(contentsOf: host(value)) }
-        let error = #expect(throws: HandshakeError.self) { try request("ws://a", [], fields) }
+        var headers = HTTPFields()
+        for value in hosts { headers.append(contentsOf: host(value)) }
+        let error = #expect(throws: HandshakeError.self) { try request("ws://a", [], headers) }
         #expect(error?.code == .invalidRequest)
     }
 
@@ -238,10 +238,10 @@ struct ClientRequestTests {
         arguments: [HTTPField.Name.authorization, .origin, .proxyAuthorization, .userAgent]
     )
     func repeated(name: HTTPField.Name) throws {
-        var fields: HTTPFields = [name: "a"]
-        #expect(String(decoding: try request("ws://a", [], fields), as: UTF8.self).ranges(of: "\(name): a").count == 1)
-        fields.append(HTTPField(name: name, value: "b"))
-        let error = #expect(throws: HandshakeError.self) { try request("ws://a", [], fields) }
+        var headers: HTTPFields = [name: "a"]
+        #expect(String(decoding: try request("ws://a", [], headers), as: UTF8.self).ranges(of: "\(name): a").count == 1)
+        headers.append(HTTPField(name: name, value: "b"))
+        let error = #expect(throws: HandshakeError.self) { try request("ws://a", [], headers) }
         #expect(error?.code == .invalidRequest && error?.message.contains(name.rawName) == true)
     }
 
@@ -268,22 +268,22 @@ struct ClientRequestTests {
 
     @Test("No value of the caller's begins a line of its own", arguments: ["a\r\nX: y", "a\nX: y", "a\rX: y"])
     func injection(value: String) throws {
-        var fields: HTTPFields = [.authorization: value, .cookie: value]
-        fields.append(HTTPField(name: .accept, lenientValue: Array(value.utf8)))
-        let bytes = try request("ws://a", [], fields)
+        var headers: HTTPFields = [.authorization: value, .cookie: value]
+        headers.append(HTTPField(name: .accept, lenientValue: Array(value.utf8)))
+        let bytes = try request("ws://a", [], headers)
         var parser = RequestHeadParser()
         var position = 0
         let head = try #require(try parser.parse(bytes.span, from: &position))
         #expect(position == bytes.count)
-        #expect(head.fields.count == 8)
-        #expect(!head.fields.contains { $0.name.canonicalName == "x" })
+        #expect(head.headers.count == 8)
+        #expect(!head.headers.contains { $0.name.canonicalName == "x" })
     }
 
-    private func request(_ url: String, _ subprotocols: [String], _ fields: HTTPFields) throws -> [UInt8] {
+    private func request(_ url: String, _ subprotocols: [String], _ headers: HTTPFields) throws -> [UInt8] {
         try ClientHandshake(
             url: WebSocketURL(url),
             subprotocols: subprotocols,
-            fields: fields,
+            headers: headers,
             key: Sample.nonce,
             digest: Sample.digest
         ).requestBytes
@@ -305,8 +305,8 @@ struct ResponseExpectationTests {
         let head = answer(change)
         let result = try expectation.check(head)
         #expect(result.responseHead == head)
-        #expect(result.subprotocol == head.fields[.secWebSocketProtocol])
-        #expect(result.extensions.map(\.description) == head.fields[values: .secWebSocketExtensions])
+        #expect(result.subprotocol == head.headers[.secWebSocketProtocol])
+        #expect(result.extensions.map(\.description) == head.headers[values: .secWebSocketExtensions])
     }
 
     @Test(
@@ -336,7 +336,7 @@ struct ResponseExpectationTests {
         let error = #expect(throws: HandshakeError.self) { try expectation.check(head) }
         #expect(error?.code == code)
         #expect(error?.status == .switchingProtocols)
-        #expect(error?.fields == head.fields)
+        #expect(error?.headers == head.headers)
     }
 
     @Test("A 101 in HTTP/1.0 is refused")
@@ -355,10 +355,10 @@ struct ResponseExpectationTests {
     }
 
     private func answer(_ change: Change) -> ResponseHead {
-        var fields: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: Sample.accept]
-        for name in change.removed { fields[name] = nil }
-        for (name, value) in change.added { fields.append(HTTPField(name: name, value: value)) }
-        return ResponseHead(status: .switchingProtocols, fields: fields)
+        var headers: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: Sample.accept]
+        for name in change.removed { headers[name] = nil }
+        for (name, value) in change.added { headers.append(HTTPField(name: name, value: value)) }
+        return ResponseHead(status: .switchingProtocols, headers: headers)
     }
 }
 
@@ -371,8 +371,8 @@ struct RefusedResponseTests {
             ([(.transferEncoding, "chunked")], "3\r\nabc\r\n0\r\n\r\nHTTP", 13),
         ]
     )
-    func framings(fields: [(HTTPField.Name, String)], input: String, taken: Int) {
-        let fed = expectSameInEverySplit(Array(input.utf8)) { collect($0, head(fields)) }
+    func framings(headers: [(HTTPField.Name, String)], input: String, taken: Int) {
+        let fed = expectSameInEverySplit(Array(input.utf8)) { collect($0, head(headers)) }
         #expect(fed.failure?.body == Array("abc".utf8))
         #expect(fed.taken == taken)
     }
@@ -408,9 +408,9 @@ struct RefusedResponseTests {
         "No more than 64 KiB are collected",
         arguments: [[], [(HTTPField.Name.contentLength, "70000")], [(.contentLength, "9223372036854775807")]]
     )
-    func bound(fields: [(HTTPField.Name, String)]) {
+    func bound(headers: [(HTTPField.Name, String)]) {
         let input = (0..<70_000).map { UInt8(truncatingIfNeeded: $0) }
-        let fed = expectSameInEverySplit(input) { collect($0, head(fields)) }
+        let fed = expectSameInEverySplit(input) { collect($0, head(headers)) }
         #expect(fed.failure?.body == Array(input.prefix(65_536)))
         #expect(fed.taken == 65_536)
     }
@@ -422,10 +422,10 @@ struct RefusedResponseTests {
         #expect(fed.failure?.body == Array("abc".utf8))
     }
 
-    private func head(_ fields: [(HTTPField.Name, String)], status: Int = 500) -> ResponseHead {
+    private func head(_ headers: [(HTTPField.Name, String)], status: Int = 500) -> ResponseHead {
         ResponseHead(
             status: HTTPResponse.Status(code: status),
-            fields: HTTPFields(fields.map { HTTPField(name: $0.0, value: $0.1) })
+            headers: HTTPFields(headers.map { HTTPField(name: $0.0, value: $0.1) })
         )
     }
 

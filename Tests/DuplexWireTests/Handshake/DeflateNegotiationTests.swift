@@ -218,7 +218,7 @@ struct DeflateNegotiationTests {
         else { throw HandshakeError(.refused, "refused") }
         #expect(accepted.deflate?.clientMaxWindowBits == 12)
         #expect(
-            accepted.responseHead.fields[.secWebSocketExtensions]
+            accepted.responseHead.headers[.secWebSocketExtensions]
                 == "permessage-deflate; server_max_window_bits=12; client_max_window_bits=12"
         )
     }

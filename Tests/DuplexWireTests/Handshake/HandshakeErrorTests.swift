@@ -13,7 +13,7 @@ struct HandshakeErrorTests {
         let error = HandshakeError(
             .refused,
             "the server answered 500 instead of 101",
-            response: ResponseHead(status: .internalServerError, fields: [.server: "x"]),
+            response: ResponseHead(status: .internalServerError, headers: [.server: "x"]),
             body: Array("oh\u{1B}[2J".utf8) + [UInt8](repeating: 0x61, count: 100),
             hint: "ask"
         )
@@ -24,14 +24,14 @@ struct HandshakeErrorTests {
         #expect(lines[1].hasSuffix("a…\""))
         #expect(lines[2] == "  hint: ask")
         #expect(error.status == .internalServerError)
-        #expect(error.fields?[.server] == "x")
+        #expect(error.headers?[.server] == "x")
     }
 
     @Test("Without an answer there is no status")
     func noAnswer() {
         let error = HandshakeError(.connectionClosed, "gone")
         #expect(error.status == nil)
-        #expect(error.fields == nil)
+        #expect(error.headers == nil)
         #expect("\(error)" == "HandshakeError.connectionClosed: gone")
     }
 }
@@ -53,11 +53,11 @@ struct HandshakeHintTests {
             (418, [], nil),
         ] as [(Int, [(HTTPField.Name, String)], String?)]
     )
-    func responses(status: Int, fields: [(HTTPField.Name, String)], expected: String?) {
+    func responses(status: Int, headers: [(HTTPField.Name, String)], expected: String?) {
         let hint = HandshakeHint.forResponse(
             ResponseHead(
                 status: HTTPResponse.Status(code: status),
-                fields: HTTPFields(fields.map { HTTPField(name: $0.0, value: $0.1) })
+                headers: HTTPFields(headers.map { HTTPField(name: $0.0, value: $0.1) })
             )
         )
         #expect((hint == nil) == (expected == nil))
@@ -81,7 +81,7 @@ struct HandshakeHintTests {
     @Test("Credentials that were sent were refused")
     func credentials() {
         var head = ResponseHead(status: .unauthorized)
-        head.fields[.wwwAuthenticate] = "Basic realm=x"
+        head.headers[.wwwAuthenticate] = "Basic realm=x"
         let hint = HandshakeHint.forResponse(head, to: .init([.authorization: "Basic x"]))
         #expect(hint == "the credentials were refused: the server asks for others, by the scheme Basic")
     }
@@ -98,7 +98,7 @@ struct HandshakeHintTests {
     @Test("What a field says is escaped in the hint")
     func escaping() {
         var head = ResponseHead(status: .found)
-        head.fields[.location] = "x\u{9}y"
+        head.headers[.location] = "x\u{9}y"
         #expect(HandshakeHint.forResponse(head) == "the server redirects to \"x\\x09y\"")
     }
 

@@ -37,10 +37,10 @@ struct ExtensionHeaderTests {
 
     @Test("Several fields are one list, but no string reaches from one into the next")
     func severalFields() {
-        #expect(ExtensionHeader.parse(fields("a; b", "c"))?.map(\.name) == ["a", "c"])
+        #expect(ExtensionHeader.parse(headers("a; b", "c"))?.map(\.name) == ["a", "c"])
         #expect(ExtensionHeader.parse(HTTPFields()) == [])
-        #expect(ExtensionHeader.parse(fields("a", "")) == nil)
-        #expect(ExtensionHeader.parse(fields("a; b=\"x", "y\"")) == nil)
+        #expect(ExtensionHeader.parse(headers("a", "")) == nil)
+        #expect(ExtensionHeader.parse(headers("a; b=\"x", "y\"")) == nil)
     }
 
     @Test("Extensions and parameters are bounded in number")
@@ -50,12 +50,12 @@ struct ExtensionHeaderTests {
         }
         #expect(ExtensionHeader.parse(list(32, ","))?.count == 32)
         #expect(ExtensionHeader.parse(list(33, ",")) == nil)
-        #expect(ExtensionHeader.parse(fields(list(16, ","), list(17, ","))) == nil)
+        #expect(ExtensionHeader.parse(headers(list(16, ","), list(17, ","))) == nil)
         #expect(ExtensionHeader.parse(list(33, ";"))?.first?.parameters.count == 32)
         #expect(ExtensionHeader.parse(list(34, ";")) == nil)
     }
 
-    private func fields(_ values: String...) -> HTTPFields {
+    private func headers(_ values: String...) -> HTTPFields {
         HTTPFields(values.map { HTTPField(name: .secWebSocketExtensions, value: $0) })
     }
 }
@@ -90,7 +90,7 @@ struct SubprotocolHeaderTests {
         ] as [([String], [String])]
     )
     func reading(values: [String], expected: [String]) {
-        #expect(SubprotocolHeader.parse(fields(values)) == expected)
+        #expect(SubprotocolHeader.parse(headers(values)) == expected)
     }
 
     @Test(
@@ -98,7 +98,7 @@ struct SubprotocolHeaderTests {
         arguments: [[""], [","], ["a b"], ["a;b"], ["a, a"], ["a", "a"], ["\"a\""], ["a=b"], ["é"], ["a/b"]]
     )
     func refusing(values: [String]) {
-        #expect(SubprotocolHeader.parse(fields(values)) == nil)
+        #expect(SubprotocolHeader.parse(headers(values)) == nil)
     }
 
     @Test("Subprotocols are bounded in number")
@@ -106,10 +106,10 @@ struct SubprotocolHeaderTests {
         let names = (0..<101).map { "p\($0)" }
         #expect(SubprotocolHeader.isValid(Array(names.prefix(100))))
         #expect(!SubprotocolHeader.isValid(names))
-        #expect(SubprotocolHeader.parse(fields([names.joined(separator: ",")])) == nil)
+        #expect(SubprotocolHeader.parse(headers([names.joined(separator: ",")])) == nil)
     }
 
-    private func fields(_ values: [String]) -> HTTPFields {
+    private func headers(_ values: [String]) -> HTTPFields {
         HTTPFields(values.map { HTTPField(name: .secWebSocketProtocol, value: $0) })
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Redirects")
 struct RedirectTests {
     private func redirect(_ location: String, from url: String, status: Int = 302) throws -> Redirect {
-        Redirect(from: try WebSocketURL(url), status: .init(code: status), fields: [.location: location])
+        Redirect(from: try WebSocketURL(url), status: .init(code: status), headers: [.location: location])
     }
 
     @Test(
@@ -53,13 +53,13 @@ struct RedirectTests {
     @Test("A redirect without a location, or with two, is refused")
     func locations() throws {
         let url = try WebSocketURL("ws://a/")
-        guard case .refused = Redirect(from: url, status: .found, fields: [:]) else {
+        guard case .refused = Redirect(from: url, status: .found, headers: [:]) else {
             Issue.record("it wasn't refused")
             return
         }
-        var fields: HTTPFields = [.location: "/a"]
-        fields.append(HTTPField(name: .location, value: "/b"))
-        guard case .refused = Redirect(from: url, status: .found, fields: fields) else {
+        var headers: HTTPFields = [.location: "/a"]
+        headers.append(HTTPField(name: .location, value: "/b"))
+        guard case .refused = Redirect(from: url, status: .found, headers: headers) else {
             Issue.record("it wasn't refused")
             return
         }

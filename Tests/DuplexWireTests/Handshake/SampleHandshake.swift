@@ -28,13 +28,13 @@ enum Sample {
         without removed: [HTTPField.Name] = [],
         with added: [(HTTPField.Name, String)] = []
     ) throws -> RequestHead {
-        var fields = host("server.example.com")
-        fields[.upgrade] = "websocket"
-        fields[.connection] = "Upgrade"
-        fields[.secWebSocketKey] = key
-        fields[.secWebSocketVersion] = "13"
-        for name in removed { fields[name] = nil }
-        for (name, value) in added { fields.append(HTTPField(name: name, value: value)) }
-        return try RequestHead(method: method, target: "/chat", version: version, fields: fields)
+        var headers = host("server.example.com")
+        headers[.upgrade] = "websocket"
+        headers[.connection] = "Upgrade"
+        headers[.secWebSocketKey] = key
+        headers[.secWebSocketVersion] = "13"
+        for name in removed { headers[name] = nil }
+        for (name, value) in added { headers.append(HTTPField(name: name, value: value)) }
+        return try RequestHead(method: method, target: "/chat", version: version, headers: headers)
     }
 }

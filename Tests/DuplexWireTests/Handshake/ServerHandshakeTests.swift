@@ -36,14 +36,14 @@ struct ServerHandshakeTests {
         var options = ServerHandshakeOptions()
         options.deflate = DeflateNegotiation()
         var acceptance = try #require(accepted(try Sample.request(with: [field]), options))
-        #expect(acceptance.deflate != nil && acceptance.responseHead.fields[.secWebSocketExtensions] != nil)
+        #expect(acceptance.deflate != nil && acceptance.responseHead.headers[.secWebSocketExtensions] != nil)
         acceptance.declineDeflate()
         #expect(acceptance.deflate == nil && acceptance.extensions.isEmpty)
-        #expect(acceptance.responseHead.fields[.secWebSocketExtensions] == nil)
+        #expect(acceptance.responseHead.headers[.secWebSocketExtensions] == nil)
         options.chooseExtensions = { $0.filter { $0.name == "other" } }
         acceptance = try #require(accepted(try Sample.request(with: [field]), options))
         acceptance.declineDeflate()
-        #expect(acceptance.responseHead.fields[.secWebSocketExtensions] == "other")
+        #expect(acceptance.responseHead.headers[.secWebSocketExtensions] == "other")
         let plain = acceptance
         acceptance.declineDeflate()
         #expect(acceptance == plain)
@@ -62,10 +62,10 @@ struct ServerHandshakeTests {
     )
     func accepting(change: Change) throws {
         let acceptance = accepted(try Sample.request(without: change.removed, with: change.added))
-        #expect(acceptance?.responseHead.fields[.secWebSocketAccept] == Sample.accept)
+        #expect(acceptance?.responseHead.headers[.secWebSocketAccept] == Sample.accept)
         // None was chosen, so none is answered (RFC 6455 section 9.1).
-        #expect(acceptance?.responseHead.fields[.secWebSocketExtensions] == nil)
-        #expect(acceptance?.responseHead.fields[.secWebSocketProtocol] == nil)
+        #expect(acceptance?.responseHead.headers[.secWebSocketExtensions] == nil)
+        #expect(acceptance?.responseHead.headers[.secWebSocketProtocol] == nil)
     }
 
     @Test(
@@ -94,9 +94,9 @@ struct ServerHandshakeTests {
         #expect(refusal.status.code == status)
         #expect(!refusal.message.isEmpty)
         // RFC 6455 section 4.4, and RFC 9110 sections 7.8 and 15.5.22.
-        #expect(refusal.fields[.secWebSocketVersion] == (status == 426 ? "13" : nil))
-        #expect(refusal.fields[.upgrade] == (status == 426 ? "websocket" : nil))
-        #expect(refusal.fields[.connection] == (status == 426 ? "Upgrade" : nil))
+        #expect(refusal.headers[.secWebSocketVersion] == (status == 426 ? "13" : nil))
+        #expect(refusal.headers[.upgrade] == (status == 426 ? "websocket" : nil))
+        #expect(refusal.headers[.connection] == (status == 426 ? "Upgrade" : nil))
     }
 
     @Test(
@@ -106,7 +106,7 @@ struct ServerHandshakeTests {
     func method(method: HTTPRequest.Method) throws {
         let refusal = try #require(refused(try Sample.request(method)))
         #expect(refusal.status == .methodNotAllowed)
-        #expect(refusal.fields[.allow] == "GET")
+        #expect(refusal.headers[.allow] == "GET")
     }
 
     @Test("A request in HTTP/1.0 is refused")
@@ -135,7 +135,7 @@ struct ServerHandshakeTests {
         let head = try Sample.request(with: asked.map { [(.secWebSocketProtocol, $0)] } ?? [])
         let acceptance = try #require(accepted(head, options))
         #expect(acceptance.subprotocol == chosen)
-        #expect(acceptance.responseHead.fields[.secWebSocketProtocol] == chosen)
+        #expect(acceptance.responseHead.headers[.secWebSocketProtocol] == chosen)
         options.requiresSubprotocol = true
         #expect(refused(head, options)?.status == (chosen == nil ? .badRequest : nil))
     }
@@ -160,7 +160,7 @@ struct ServerHandshakeTests {
         }
         let acceptance = try #require(accepted(head, options))
         #expect(acceptance.extensions.map(\.description) == ["a; x", "b"])
-        #expect(acceptance.responseHead.fields[.secWebSocketExtensions] == "a; x, b")
+        #expect(acceptance.responseHead.headers[.secWebSocketExtensions] == "a; x, b")
     }
 
     @Test("What the client sends can't add a line to a refusal")

@@ -7,10 +7,10 @@ import Testing
 
 @Suite struct RetryAfterTests {
     private func delay(_ value: String?, date: String? = nil, calendar: Int64 = 0) -> Duration? {
-        var fields = HTTPFields()
-        fields[.retryAfter] = value
-        fields[.date] = date
-        return RetryAfter.delay(fields, calendar: calendar)
+        var headers = HTTPFields()
+        headers[.retryAfter] = value
+        headers[.date] = date
+        return RetryAfter.delay(headers, calendar: calendar)
     }
 
     @Test("Seconds are seconds")

@@ -32,12 +32,12 @@ extension PeerTests {
                 .before { request async throws in
                     let body = try await request.body.collect()
                     seen.withLock {
-                        $0.append(("\(request.method.rawValue) \(request.head.target)", request.fields, body))
+                        $0.append(("\(request.method.rawValue) \(request.head.target)", request.headers, body))
                     }
                     return Response.text("ok")
                 }
             )
-            let fields: HTTPFields = [
+            let headers: HTTPFields = [
                 .userAgent: "it's $HOME \"quoted\"", .contentType: "application/x-test", .cookie: "a=1; b={2}",
             ]
             try await server.withRunning { address in
@@ -47,7 +47,7 @@ extension PeerTests {
                     method: method,
                     url: "http://\(address)/a/../b?x={1,2}&y=[1-3]&z='%20'"
                 )
-                exchange.requestFields = fields
+                exchange.requestHeaders = headers
                 exchange.requestBody = RecordedBytes(body)
                 let command = try #require(CurlCommand(exchange))
                 // In a file, for an argument has at most 128 KiB.
@@ -58,7 +58,7 @@ extension PeerTests {
                 let (line, received, bytes) = try #require(seen.withLock { $0.first })
                 #expect(line == "\(method) /a/../b?x={1,2}&y=[1-3]&z='%20'")
                 #expect(bytes == body)
-                for field in fields { #expect(received[values: field.name] == [field.value]) }
+                for field in headers { #expect(received[values: field.name] == [field.value]) }
                 #expect(!received.contains(.accept))
             }
         }

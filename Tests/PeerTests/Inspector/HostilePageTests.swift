@@ -87,7 +87,7 @@ extension PeerTests {
             }
             server.post("/hostile-request/:text") { request in
                 var response = Response.text(try await request.text())
-                response.fields[.contentLocation] = request.fields[.from]
+                response.headers[.contentLocation] = request.headers[.from]
                 return response
             }
         }

@@ -22,11 +22,11 @@ enum RecordedTraffic {
         var connection = RecordedConnection(id: 1, isClient: isClient, url: url, isSecure: isSecure, began: began)
         connection.local = try SocketAddress(local, port: isClient ? 40_001 : 8_080)
         connection.remote = try SocketAddress(remote, port: isClient ? 8_080 : 40_001)
-        connection.requestFields = [
+        connection.requestHeaders = [
             .upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: "13", .userAgent: "test",
             .secWebSocketKey: "dGhlIHNhbXBsZSBub25jZQ==", .secWebSocketExtensions: "permessage-deflate",
         ]
-        connection.responseFields = [
+        connection.responseHeaders = [
             .upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
             .secWebSocketExtensions: "permessage-deflate",
         ]
@@ -91,14 +91,16 @@ enum RecordedTraffic {
                 exchange.peer = try SocketAddress("2001:db8::7", port: 50_001)
                 exchange.local = try SocketAddress("2001:db8::1", port: 8_080)
             }
-            exchange.requestFields = [.userAgent: "test", .cookie: "a=1; b=2=3"]
+            exchange.requestHeaders = [.userAgent: "test", .cookie: "a=1; b=2=3"]
             if method == "POST" {
-                exchange.requestFields[.contentType] = "application/json"
+                exchange.requestHeaders[.contentType] = "application/json"
                 exchange.requestBody = RecordedBytes(Array(#"{"text":"Grüße"}"#.utf8))
             }
             exchange.status = method == "DELETE" ? 204 : 200
             exchange.reason = method == "DELETE" ? "No Content" : "OK"
-            exchange.responseFields = [.contentType: "text/plain; charset=utf-8", .setCookie: "id=7; Path=/; HttpOnly"]
+            exchange.responseHeaders = [
+                .contentType: "text/plain; charset=utf-8", .setCookie: "id=7; Path=/; HttpOnly",
+            ]
             let text = String(repeating: "a line of text\n", count: method == "GET" ? 10_000 : 1)
             if method != "DELETE" { exchange.responseBody = RecordedBytes(Array(text.utf8)) }
             if method == "POST" { exchange.responseBody = RecordedBytes([0xFF, 0x00, 0xFE]) }

@@ -13,7 +13,7 @@ enum DemoServer {
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         server.get("/hello") { _ in "Hello, world!" }
         server.get("/port") { request in "\(request.remoteAddress?.port ?? 0)" }
-        server.get("/tagged") { _ in Response(type: "text/plain", fields: [.eTag: "\"v1\""], body: "tagged") }
+        server.get("/tagged") { _ in Response(type: "text/plain", headers: [.eTag: "\"v1\""], body: "tagged") }
         server.get("/moved") { _ in .redirect(to: "/hello") as Response }
         server.post("/moved") { _ in .redirect(to: "/json", .temporaryRedirect) as Response }
         server.get("/page") { _ in .html(page) as Response }
@@ -64,7 +64,7 @@ enum DemoServer {
             var sum = Adler32()
             for try await piece in request.body { sum.add(piece) }
             // What a proxy makes of the body is its own affair.
-            if request.fields[.xForwarded] != nil { return "\(sum)" }
+            if request.headers[.xForwarded] != nil { return "\(sum)" }
             return "\(sum) \(request.body.length == nil ? "chunks" : "length")"
         }
     }

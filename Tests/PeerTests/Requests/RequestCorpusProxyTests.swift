@@ -36,11 +36,11 @@ import Testing
         server.use(
             .after { request, response in
                 // As the client is to know which of its requests that answers.
-                if let name = HTTPField.Name(CorpusProxy.field) { response.fields[name] = request.fields[name] }
+                if let name = HTTPField.Name(CorpusProxy.field) { response.headers[name] = request.headers[name] }
             }
         )
         server.answerCorpus { request, summary in
-            let name = HTTPField.Name(CorpusProxy.field).flatMap { request.fields[$0] }
+            let name = HTTPField.Name(CorpusProxy.field).flatMap { request.headers[$0] }
             seen.requests.withLock { $0.append((name, summary)) }
         }
         try await server.withRunning { address in

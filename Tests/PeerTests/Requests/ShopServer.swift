@@ -56,7 +56,7 @@ struct ShopServer {
 
     private mutating func addPages() {
         server.get("/page") { _ in Response.html("<!doctype html><title>page</title><link rel=icon href=data:,>") }
-        server.get("/referrer") { request in "from \(request.fields[.referer] ?? "nowhere")" }
+        server.get("/referrer") { request in "from \(request.headers[.referer] ?? "nowhere")" }
         server.get("/seen") { [seen] _ in
             seen.lines.withLock { lines in
                 defer { lines = [] }
@@ -100,8 +100,8 @@ struct ShopServer {
         server.group("/shared", .cors(policy(.seconds(600)))) { shared in
             shared.get("/*") { request in
                 var response = Response.text(Self.cookies(of: request))
-                response.fields[.eTag] = "\"v1\""
-                response.fields[.server] = "x"
+                response.headers[.eTag] = "\"v1\""
+                response.headers[.server] = "x"
                 return response
             }
             shared.on(.put, "/*") { request in Self.cookies(of: request) }

@@ -12,8 +12,8 @@ enum Corpus {
     /// Every registered code that may go on the wire, and the ends of the ranges that are free for use (RFC 6455 section
     /// 7.4).
     static let closeCodes =
-        (1_000...1_003).map(CloseCode.init) + (1_007...1_014).map(CloseCode.init)
-        + [3_000, 3_001, 3_999, 4_000, 4_001, 4_999].map(CloseCode.init)
+        (1_000...1_003).map { CloseCode(rawValue: $0) } + (1_007...1_014).map { CloseCode(rawValue: $0) }
+        + [3_000, 3_001, 3_999, 4_000, 4_001, 4_999].map { CloseCode(rawValue: $0) }
 
     /// The reasons that go with a code; one code gets the longest that there is room for.
     static func reasons(for code: CloseCode) -> [String] {

@@ -34,8 +34,8 @@ function showRequest(place, { request, curl }) {
         command,
         foreign("p", `${request.status || "No response"} ${request.reason ?? ""}, ${duration(request.total)}`),
         request.error ? foreign("p", request.error, { class: "notice" }) : "",
-        ...message("Request", request.requestFields, request.requestBody),
-        ...message("Response", request.responseFields, request.responseBody),
+        ...message("Request", request.requestHeaders, request.requestBody),
+        ...message("Response", request.responseHeaders, request.responseBody),
     );
 }
 
@@ -146,8 +146,8 @@ async function showWebSocket(place, recording, entry, socket) {
         place.append(foreign("p", `${clock(error.time)} ${error.message}`, { class: "notice" }));
     await showFrames(place, recording, entry);
     place.append(
-        ...message("Request", handshake.requestFields, handshake.requestBody),
-        ...message("Response", handshake.responseFields, handshake.responseBody),
+        ...message("Request", handshake.requestHeaders, handshake.requestBody),
+        ...message("Response", handshake.responseHeaders, handshake.responseBody),
     );
 }
 

@@ -9,7 +9,7 @@ import { button } from "./icons.js";
 import { say } from "./notices.js";
 
 /** Lines such as `Authorization: Bearer …` as pairs. */
-function fields(text) {
+function headers(text) {
     return text
         .split("\n")
         .filter((line) => line.trim() !== "")
@@ -98,7 +98,7 @@ export function showReplay(place, { recording, entries, allows, link }) {
                     const { outcomes, left } = await post("recordings/replay", {
                         recording: Number(recording),
                         target: target.value,
-                        fields: fields(more.value),
+                        headers: headers(more.value),
                     });
                     body.replaceChildren(...outcomes.map((outcome) => row(outcome, link, recording)));
                     results.hidden = false;

@@ -96,8 +96,8 @@ async function detail(place, id, allows) {
             make("dt", { text: "Client" }),
             foreign("dd", exchange.peer ?? "–"),
         ),
-        ...message("Request", exchange.requestFields, exchange.requestBody),
-        ...message("Response", exchange.responseFields, exchange.responseBody),
+        ...message("Request", exchange.requestHeaders, exchange.requestBody),
+        ...message("Response", exchange.responseHeaders, exchange.responseBody),
     );
 }
 

@@ -53,13 +53,13 @@ enum UploadProtocol {
     static let method = HTTPField.Name.xHTTPMethodOverride
 
     /// The method that is meant: some clients can send GET and POST alone.
-    static func method(_ method: HTTPRequest.Method, _ fields: HTTPFields) -> HTTPRequest.Method {
-        fields[Self.method].flatMap { HTTPRequest.Method($0) } ?? method
+    static func method(_ method: HTTPRequest.Method, _ headers: HTTPFields) -> HTTPRequest.Method {
+        headers[Self.method].flatMap { HTTPRequest.Method($0) } ?? method
     }
 
     /// Throws for a version that isn't supported; OPTIONS needs none.
-    static func checkVersion(_ fields: HTTPFields) throws(UploadRefusal) {
-        if fields[resumable] == version { return }
+    static func checkVersion(_ headers: HTTPFields) throws(UploadRefusal) {
+        if headers[resumable] == version { return }
         throw UploadRefusal(.preconditionFailed, "This server speaks tus \(version): say so by Tus-Resumable.")
     }
 
@@ -68,15 +68,15 @@ enum UploadProtocol {
     /// - Parameter maximum: the most bytes that an upload may have; nil where there is no bound.
     /// - Returns: the fields.
     static func description(maximum: UInt64?) -> HTTPFields {
-        var fields: HTTPFields = [resumable: version, versions: version, extensionList: extensions]
-        fields[algorithms] = UploadChecksum.Algorithm.allCases.map(\.rawValue).joined(separator: ",")
-        if let maximum { fields[Self.maximum] = String(maximum) }
-        return fields
+        var headers: HTTPFields = [resumable: version, versions: version, extensionList: extensions]
+        headers[algorithms] = UploadChecksum.Algorithm.allCases.map(\.rawValue).joined(separator: ",")
+        if let maximum { headers[Self.maximum] = String(maximum) }
+        return headers
     }
 
     /// A number of bytes; nil where the field is missing.
-    static func count(_ name: HTTPField.Name, _ fields: HTTPFields) throws(UploadRefusal) -> UInt64? {
-        guard let text = fields[name] else { return nil }
+    static func count(_ name: HTTPField.Name, _ headers: HTTPFields) throws(UploadRefusal) -> UInt64? {
+        guard let text = headers[name] else { return nil }
         guard let number = Grammar.decimal(text.utf8) else {
             throw UploadRefusal(.badRequest, "\(name.rawName) is a number of bytes.")
         }
@@ -84,9 +84,9 @@ enum UploadProtocol {
     }
 
     /// Throws where a body isn't what is appended.
-    static func checkContentType(_ fields: HTTPFields) throws(UploadRefusal) {
-        let type = fields[.contentType].map(MediaType.init(rawValue:))?.essence
-        if type != contentType || fields[.contentEncoding] != nil {
+    static func checkContentType(_ headers: HTTPFields) throws(UploadRefusal) {
+        let type = headers[.contentType].map(MediaType.init(rawValue:))?.essence
+        if type != contentType || headers[.contentEncoding] != nil {
             throw UploadRefusal(.unsupportedMediaType, "What is appended is of the type \(contentType), in no coding.")
         }
     }

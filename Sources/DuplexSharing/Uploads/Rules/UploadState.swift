@@ -16,35 +16,35 @@ struct UploadCreation: Sendable, Hashable {
     /// Reads a POST.
     ///
     /// - Parameters:
-    ///   - fields: of the request.
+    ///   - headers: of the request.
     ///   - bodyLength: of its body; nil where that is known at its end only.
     ///   - maximum: the most bytes that an upload may have.
     /// - Throws: ``UploadRefusal``.
-    init(_ fields: HTTPFields, bodyLength: Int?, maximum: UInt64) throws(UploadRefusal) {
-        guard let concatenation = UploadConcatenation(fields[UploadProtocol.concatenation]) else {
+    init(_ headers: HTTPFields, bodyLength: Int?, maximum: UInt64) throws(UploadRefusal) {
+        guard let concatenation = UploadConcatenation(headers[UploadProtocol.concatenation]) else {
             throw UploadRefusal(.badRequest, "Upload-Concat is “partial”, or “final;” and up to 1,000 URLs.")
         }
-        guard let metadata = fields[UploadProtocol.metadata].map(UploadMetadata.init) ?? UploadMetadata.none else {
+        guard let metadata = headers[UploadProtocol.metadata].map(UploadMetadata.init) ?? UploadMetadata.none else {
             throw UploadRefusal(.badRequest, "Upload-Metadata is keys and values in base64, each key once.")
         }
         self.concatenation = concatenation
         self.metadata = metadata
-        length = try Self.length(fields, concatenation)
+        length = try Self.length(headers, concatenation)
         if let length, length > maximum { throw UploadProtocol.tooLong(maximum) }
         hasContent = bodyLength != 0
         guard hasContent else { return }
         if case .final = concatenation {
             throw UploadRefusal(.badRequest, "What is made of other uploads has no bytes of its own.")
         }
-        try UploadProtocol.checkContentType(fields)
+        try UploadProtocol.checkContentType(headers)
     }
 
     private static func length(
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         _ concatenation: UploadConcatenation
     ) throws(UploadRefusal) -> UInt64? {
-        let length = try UploadProtocol.count(UploadProtocol.length, fields)
-        let deferred = fields[UploadProtocol.deferred]
+        let length = try UploadProtocol.count(UploadProtocol.length, headers)
+        let deferred = headers[UploadProtocol.deferred]
         if case .final = concatenation {
             if length == nil && deferred == nil { return nil }
             throw UploadRefusal(.badRequest, "The length of what is made of other uploads is theirs.")
@@ -74,13 +74,13 @@ struct UploadAppending: Sendable, Hashable {
     /// Reads what a request says of the bytes in its body.
     ///
     /// - Parameters:
-    ///   - fields: of the request.
+    ///   - headers: of the request.
     ///   - bodyLength: of its body; nil where that is known at its end only.
     ///   - state: how far the upload is.
     ///   - maximum: the most bytes that an upload may have.
     /// - Throws: ``UploadRefusal``.
     init(
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         bodyLength: Int?,
         to state: UploadState,
         maximum: UInt64
@@ -88,21 +88,21 @@ struct UploadAppending: Sendable, Hashable {
         if case .final = state.concatenation {
             throw UploadRefusal(.forbidden, "Nothing is appended to what is made of other uploads.")
         }
-        try UploadProtocol.checkContentType(fields)
-        guard let offset = try UploadProtocol.count(UploadProtocol.offset, fields) else {
+        try UploadProtocol.checkContentType(headers)
+        guard let offset = try UploadProtocol.count(UploadProtocol.offset, headers) else {
             throw UploadRefusal(.badRequest, "Upload-Offset says where the bytes belong.")
         }
         guard offset == state.offset else {
             throw UploadRefusal(.conflict, "There are \(state.offset) bytes, and those are for \(offset).")
         }
-        let length = try Self.length(fields, state)
+        let length = try Self.length(headers, state)
         if let length, length > maximum { throw UploadProtocol.tooLong(maximum) }
-        try self.init(fields, bodyLength: bodyLength, at: offset, length: length, maximum: maximum)
+        try self.init(headers, bodyLength: bodyLength, at: offset, length: length, maximum: maximum)
     }
 
     /// The same for the bytes that come with a creation.
     init(
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         bodyLength: Int?,
         at offset: UInt64,
         length: UInt64?,
@@ -114,16 +114,16 @@ struct UploadAppending: Sendable, Hashable {
         if let bodyLength, UInt64(bodyLength) > room {
             throw UploadRefusal(.contentTooLarge, "\(room) bytes are missing, and \(bodyLength) are sent.")
         }
-        if let field = fields[UploadProtocol.checksum] {
+        if let field = headers[UploadProtocol.checksum] {
             check = .digest(try UploadChecksum(field))
         } else {
-            check = fields.hasToken("upload-checksum", in: .trailer) ? .trailer : .none
+            check = headers.hasToken("upload-checksum", in: .trailer) ? .trailer : .none
         }
     }
 
     /// It is set once, and stays.
-    private static func length(_ fields: HTTPFields, _ state: UploadState) throws(UploadRefusal) -> UInt64? {
-        guard let length = try UploadProtocol.count(UploadProtocol.length, fields) else { return state.length }
+    private static func length(_ headers: HTTPFields, _ state: UploadState) throws(UploadRefusal) -> UInt64? {
+        guard let length = try UploadProtocol.count(UploadProtocol.length, headers) else { return state.length }
         guard length == state.length ?? length, length >= state.offset else {
             throw UploadRefusal(
                 .badRequest,
@@ -151,15 +151,15 @@ struct UploadState: Sendable, Hashable {
     var isWhole: Bool { offset == length }
 
     /// What HEAD is answered with.
-    func fields(_ metadata: UploadMetadata) -> HTTPFields {
-        var fields: HTTPFields = [.cacheControl: "no-store", UploadProtocol.offset: String(offset)]
+    func headers(_ metadata: UploadMetadata) -> HTTPFields {
+        var headers: HTTPFields = [.cacheControl: "no-store", UploadProtocol.offset: String(offset)]
         if let length {
-            fields[UploadProtocol.length] = String(length)
+            headers[UploadProtocol.length] = String(length)
         } else {
-            fields[UploadProtocol.deferred] = "1"
+            headers[UploadProtocol.deferred] = "1"
         }
-        if !metadata.text.isEmpty { fields[UploadProtocol.metadata] = metadata.text }
-        fields[UploadProtocol.concatenation] = concatenation.text
-        return fields
+        if !metadata.text.isEmpty { headers[UploadProtocol.metadata] = metadata.text }
+        headers[UploadProtocol.concatenation] = concatenation.text
+        return headers
     }
 }

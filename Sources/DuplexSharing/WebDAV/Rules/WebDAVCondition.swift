@@ -44,8 +44,8 @@ struct WebDAVCondition: Sendable, Hashable {
     /// Reads the field; nil where there is none.
     ///
     /// - Throws: ``WebDAVFault`` for one that is malformed, or has more than ``bound`` tests.
-    init?(_ fields: HTTPFields) throws(WebDAVFault) {
-        let values = fields[values: .davIf]
+    init?(_ headers: HTTPFields) throws(WebDAVFault) {
+        let values = headers[values: .davIf]
         guard let value = values.first else { return nil }
         guard values.count == 1, let lists = Self.lists(value) else {
             throw WebDAVFault("The field If is malformed.")

@@ -17,13 +17,13 @@ enum WebDAVDestination: Sendable, Hashable {
     /// server doesn't know the scheme that its clients use.
     ///
     /// - Parameters:
-    ///   - fields: of the request.
+    ///   - headers: of the request.
     ///   - host: the host and port that the request is for.
     ///   - aliases: others by which clients know the server, such as those of `ForwardedHosts`; one without a port
     ///     stands for any port.
     /// - Throws: ``WebDAVFault`` without the field, and for what is neither a URL nor a path.
-    init(_ fields: HTTPFields, host: String, aliases: [String] = []) throws(WebDAVFault) {
-        let values = fields[values: .destination]
+    init(_ headers: HTTPFields, host: String, aliases: [String] = []) throws(WebDAVFault) {
+        let values = headers[values: .destination]
         guard values.count == 1, let target = Self.target(values[0]) else {
             throw WebDAVFault("Destination says where to: a URL, or a path of this server.")
         }
@@ -66,8 +66,8 @@ enum WebDAVDestination: Sendable, Hashable {
     /// Whether what is at the destination may go; true without the field.
     ///
     /// - Throws: ``WebDAVFault`` for anything else than T and F.
-    static func overwrites(_ fields: HTTPFields) throws(WebDAVFault) -> Bool {
-        let values = fields[values: .overwrite]
+    static func overwrites(_ headers: HTTPFields) throws(WebDAVFault) -> Bool {
+        let values = headers[values: .overwrite]
         if values.isEmpty { return true }
         switch values.count == 1 ? Grammar.lowercased(Grammar.trimmed(Substring(values[0]))) : "" {
         case "t": return true
@@ -89,11 +89,11 @@ enum WebDAVDepth: Sendable, Hashable {
     /// Reads the field.
     ///
     /// - Parameters:
-    ///   - fields: of the request.
+    ///   - headers: of the request.
     ///   - absent: what holds without the field.
     /// - Throws: ``WebDAVFault`` for anything else than 0, 1 and infinity.
-    init(_ fields: HTTPFields, absent: WebDAVDepth) throws(WebDAVFault) {
-        let values = fields[values: .depth]
+    init(_ headers: HTTPFields, absent: WebDAVDepth) throws(WebDAVFault) {
+        let values = headers[values: .depth]
         if values.isEmpty {
             self = absent
             return
@@ -113,8 +113,8 @@ struct WebDAVTimeout: Sendable, Hashable {
     let seconds: Int64?
 
     /// The first of the field's wishes that can be read; none without the field.
-    init(_ fields: HTTPFields) {
-        let wishes = fields[values: .timeout].flatMap(Grammar.list)
+    init(_ headers: HTTPFields) {
+        let wishes = headers[values: .timeout].flatMap(Grammar.list)
         seconds = wishes.lazy.compactMap(Self.wish).first ?? nil
     }
 

@@ -89,8 +89,8 @@ enum LockToken {
     /// The token that the field `Lock-Token` names.
     ///
     /// - Throws: ``WebDAVFault`` without the field, and for one that is malformed.
-    static func read(_ fields: HTTPFields) throws(WebDAVFault) -> String {
-        let values = fields[values: .lockToken]
+    static func read(_ headers: HTTPFields) throws(WebDAVFault) -> String {
+        let values = headers[values: .lockToken]
         var scanner = FieldScanner(values.first ?? "")
         scanner.skipBlanks()
         let token = WebDAVCondition.codedURL(&scanner)

@@ -24,7 +24,7 @@ public struct HTTPTunnel: Sendable {
     private static let interimBound = 16
 
     private let target: String
-    private let fields: HTTPFields
+    private let headers: HTTPFields
     private let limits: HTTPLimits
     private var authenticator: Authenticator?
     private var state = State.idle
@@ -38,14 +38,14 @@ public struct HTTPTunnel: Sendable {
     /// - Parameters:
     ///   - host: The host to connect to, which the proxy looks up: a name, or an address without brackets.
     ///   - port: The port, 1 to 65,535.
-    ///   - fields: Fields to send besides Host, such as User-Agent.
+    ///   - headers: Fields to send besides Host, such as User-Agent.
     ///   - authenticator: Answers a proxy that asks for credentials; nil for none.
     ///   - limits: Of these, `headSize` and `headFields` bound the answer.
     /// - Throws: ``ProxyError`` with the code `invalidRequest` if it is no host with a port.
     public init(
         host: String,
         port: Int,
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         authenticator: Authenticator? = nil,
         limits: HTTPLimits = .internet
     ) throws(ProxyError) {
@@ -54,7 +54,7 @@ public struct HTTPTunnel: Sendable {
             throw ProxyError(.invalidRequest, "\(Quotation.of(name)):\(port) is no host with a port")
         }
         target = "\(authority.host):\(port)"
-        self.fields = fields
+        self.headers = headers
         self.authenticator = authenticator
         self.limits = limits
         parser = ResponseHeadParser(limits: limits)
@@ -118,11 +118,11 @@ public struct HTTPTunnel: Sendable {
         HeadWriter.append("CONNECT \(target) HTTP/1.1", to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
         HeadWriter.append("Host", target, to: &bytes)
-        var fields = fields.filter { $0.name.canonicalName != "host" }
+        var headers = headers.filter { $0.name.canonicalName != "host" }
         if let value = authenticator?.value(method: "CONNECT", target: target) {
-            fields[.proxyAuthorization] = value
+            headers[.proxyAuthorization] = value
         }
-        HeadWriter.append(fields, to: &bytes)
+        HeadWriter.append(headers, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
         return bytes
     }
@@ -196,12 +196,12 @@ public struct HTTPTunnel: Sendable {
 
     private mutating func refused(_ head: ResponseHead) throws(ProxyError) -> ProxyStep {
         guard head.status.code == 407 else { throw Self.error(head) }
-        let challenges = AuthenticationChallenge.parse(head.fields[values: .proxyAuthenticate])
+        let challenges = AuthenticationChallenge.parse(head.headers[values: .proxyAuthenticate])
         guard authenticator?.challenged(challenges) == true else { throw Self.error(head) }
         let framing = try? head.framing(answering: .connect)
         var bounded = limits
         bounded.bodySize = .bytes(Self.bodyBound)
-        let hasPersistence = head.keepsAlive && !head.fields.hasToken("close", in: Self.proxyConnection)
+        let hasPersistence = head.keepsAlive && !head.headers.hasToken("close", in: Self.proxyConnection)
         guard hasPersistence, let framing, framing != .untilClose,
             let decoder = try? BodyDecoder(framing, limits: bounded, isResponse: true)
         else {
@@ -225,7 +225,7 @@ public struct HTTPTunnel: Sendable {
             }
         var message = "the proxy answered \(head.status.code) to CONNECT"
         if head.status.code == 407 {
-            let schemes = AuthenticationChallenge.parse(head.fields[values: .proxyAuthenticate]).map(\.scheme)
+            let schemes = AuthenticationChallenge.parse(head.headers[values: .proxyAuthenticate]).map(\.scheme)
             message += schemes.isEmpty ? "" : ", and asks for credentials by \(schemes.joined(separator: " or "))"
         }
         return ProxyError(code, message, response: head)

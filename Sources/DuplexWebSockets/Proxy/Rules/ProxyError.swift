@@ -40,7 +40,7 @@ public struct ProxyError: Error, Sendable, Hashable {
     /// The status of an HTTP proxy's answer; nil without one.
     public let status: HTTPResponse.Status?
     /// The fields of an HTTP proxy's answer; nil without one.
-    public let fields: HTTPFields?
+    public let headers: HTTPFields?
 
     /// Makes an error.
     ///
@@ -52,7 +52,7 @@ public struct ProxyError: Error, Sendable, Hashable {
         self.code = code
         self.message = message
         self.status = response?.status
-        self.fields = response?.fields
+        self.headers = response?.headers
     }
 }
 

@@ -18,11 +18,11 @@ public enum BodyFraming: Sendable, Hashable {
     ///
     /// - Throws: What makes the length doubtful. Two recipients that read it differently can be made to see two
     ///   different requests, so nothing is mended here (RFC 9112 section 11.2).
-    init(requestFields fields: HTTPFields, version: HTTPVersion) throws(HTTPProtocolError) {
-        if fields.contains(.transferEncoding) {
-            try Self.checkChunked(fields, version: version)
+    init(requestHeaders headers: HTTPFields, version: HTTPVersion) throws(HTTPProtocolError) {
+        if headers.contains(.transferEncoding) {
+            try Self.checkChunked(headers, version: version)
             self = .chunked
-        } else if let length = try Self.contentLength(fields) {
+        } else if let length = try Self.contentLength(headers) {
             self = length == 0 ? .none : .length(length)
         } else {
             self = .none
@@ -31,7 +31,7 @@ public enum BodyFraming: Sendable, Hashable {
 
     /// The framing of a response's body, which also hangs on the request that it answers (RFC 9112 section 6.3).
     init(
-        responseFields fields: HTTPFields,
+        responseHeaders headers: HTTPFields,
         status: HTTPResponse.Status,
         version: HTTPVersion,
         answering method: HTTPRequest.Method
@@ -39,22 +39,22 @@ public enum BodyFraming: Sendable, Hashable {
         let isBodiless = status.kind == .informational || status == .noContent || status == .notModified
         if isBodiless || method == .head || (method == .connect && status.kind == .successful) {
             self = .none
-        } else if fields.contains(.transferEncoding) {
-            try Self.checkChunked(fields, version: version)
+        } else if headers.contains(.transferEncoding) {
+            try Self.checkChunked(headers, version: version)
             self = .chunked
-        } else if let length = try Self.contentLength(fields) {
+        } else if let length = try Self.contentLength(headers) {
             self = length == 0 ? .none : .length(length)
         } else {
             self = .untilClose
         }
     }
 
-    private static func checkChunked(_ fields: HTTPFields, version: HTTPVersion) throws(HTTPProtocolError) {
+    private static func checkChunked(_ headers: HTTPFields, version: HTTPVersion) throws(HTTPProtocolError) {
         // RFC 9112 section 6.1: whoever sends both may be smuggling, and HTTP/1.0 has no transfer codings.
-        if fields.contains(.contentLength) {
+        if headers.contains(.contentLength) {
             throw HTTPProtocolError(.conflictingContentLength, "both Content-Length and Transfer-Encoding are given")
         }
-        let values = fields[values: .transferEncoding]
+        let values = headers[values: .transferEncoding]
         if version < .http11 {
             throw HTTPProtocolError(
                 .unsupportedTransferCoding,
@@ -83,9 +83,9 @@ public enum BodyFraming: Sendable, Hashable {
         )
     }
 
-    private static func contentLength(_ fields: HTTPFields) throws(HTTPProtocolError) -> Int? {
-        guard fields.contains(.contentLength) else { return nil }
-        let values = fields[values: .contentLength]
+    private static func contentLength(_ headers: HTTPFields) throws(HTTPProtocolError) -> Int? {
+        guard headers.contains(.contentLength) else { return nil }
+        let values = headers[values: .contentLength]
         guard values.count == 1 else {
             throw HTTPProtocolError(.conflictingContentLength, "Content-Length is given \(values.count) times")
         }

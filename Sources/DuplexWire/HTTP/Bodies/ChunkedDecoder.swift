@@ -43,7 +43,7 @@ struct ChunkedDecoder: Sendable {
                 case .inInput(let range): try take(input.extracting(range))
                 case .assembled(let bytes): try take(bytes.span)
                 }
-            if isLast { return .end(trailers: trailers.fields) }
+            if isLast { return .end(trailers: trailers.headers) }
         }
         return nil
     }
@@ -154,7 +154,7 @@ struct ChunkedDecoder: Sendable {
 /// whoever took it up there would read another message than those who acted on the head. It is judged like the others
 /// and then dropped (RFC 9110 section 6.5.1).
 private struct TrailerSection: Sendable {
-    private(set) var fields = HTTPFields()
+    private(set) var headers = HTTPFields()
     private var count = 0
     private let bound: Int
     private let unfolds: Bool
@@ -171,13 +171,13 @@ private struct TrailerSection: Sendable {
     mutating func append(_ line: Span<UInt8>) throws(HTTPProtocolError) {
         count += 1
         if count > bound { throw HTTPProtocolError(.tooManyFields, "more than \(bound) trailers follow") }
-        if unfolds, !line.isEmpty, Grammar.isBlank(line[0]), isDropping || !fields.isEmpty {
-            if !isDropping { try FieldLine.unfold(line, into: &fields) }
+        if unfolds, !line.isEmpty, Grammar.isBlank(line[0]), isDropping || !headers.isEmpty {
+            if !isDropping { try FieldLine.unfold(line, into: &headers) }
             return
         }
         let field = try FieldLine.field(line)
         isDropping = !Self.isAllowed(field.name)
-        if !isDropping { fields.append(field) }
+        if !isDropping { headers.append(field) }
     }
 
     /// Whether a field of that name may follow a body.

@@ -33,7 +33,7 @@ public struct MultipartParser: Sendable {
     /// How many of those aren't the part's: its head's own line end.
     private var foreign = 2
     private var lines = LineReader()
-    private var fields = HTTPFields()
+    private var headers = HTTPFields()
     private var fieldLines = 0
     private var headLength = 0
     private var partCount = 0
@@ -200,7 +200,7 @@ public struct MultipartParser: Sendable {
     private mutating func beginHead() throws(HTTPProtocolError) {
         partCount += 1
         if partCount > limits.partCount { throw tooLarge("the form has more than \(limits.partCount) parts") }
-        (fields, fieldLines, headLength, partLength) = ([:], 0, 0, 0)
+        (headers, fieldLines, headLength, partLength) = ([:], 0, 0, 0)
         state = .head
     }
 
@@ -220,15 +220,15 @@ public struct MultipartParser: Sendable {
             // A part without content may end with the line that its head ends with.
             (matched, foreign) = (2, 2)
             state = .content
-            return .begin(MultipartHead(fields))
+            return .begin(MultipartHead(headers))
         }
         if fieldLines >= limits.headFields {
             throw tooLarge("the head of a part has more than \(limits.headFields) fields")
         }
         fieldLines += 1
         switch line {
-        case .inInput(let range): try FieldLine.unfold(input.extracting(range), into: &fields)
-        case .assembled(let bytes): try FieldLine.unfold(bytes.span, into: &fields)
+        case .inInput(let range): try FieldLine.unfold(input.extracting(range), into: &headers)
+        case .assembled(let bytes): try FieldLine.unfold(bytes.span, into: &headers)
         }
         return nil
     }
@@ -266,13 +266,13 @@ public struct MultipartParser: Sendable {
 /// The head of one part of a form (RFC 7578 section 4).
 public struct MultipartHead: Sendable, Hashable {
     /// The fields of the part.
-    public let fields: HTTPFields
+    public let headers: HTTPFields
     /// What the part is; nil where it doesn't say so rightly.
     public let disposition: ContentDisposition?
 
-    init(_ fields: HTTPFields) {
-        self.fields = fields
-        disposition = fields[.contentDisposition].flatMap(ContentDisposition.init(field:))
+    init(_ headers: HTTPFields) {
+        self.headers = headers
+        disposition = headers[.contentDisposition].flatMap(ContentDisposition.init(field:))
     }
 
     /// The name of the form's field; empty where the part names none.
@@ -283,7 +283,7 @@ public struct MultipartHead: Sendable, Hashable {
     /// ``ContentDisposition/safeFilename``.
     public var filename: String? { disposition?.filename }
     /// The media type; plain text where the part names none (RFC 7578 section 4.4).
-    public var mediaType: MediaType { MediaType(rawValue: fields[.contentType] ?? "text/plain") }
+    public var mediaType: MediaType { MediaType(rawValue: headers[.contentType] ?? "text/plain") }
 }
 
 /// The next thing that a body of several parts has.

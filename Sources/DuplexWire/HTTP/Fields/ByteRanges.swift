@@ -29,8 +29,8 @@ public struct ByteRanges: Sendable, Hashable {
     ///
     /// It is nil if the field isn't there, is malformed, counts in another unit than bytes, or asks for more parts than
     /// the bound: it is to be passed over then (RFC 9110 section 14.2).
-    public init?(_ fields: HTTPFields) {
-        let values = fields[values: .range]
+    public init?(_ headers: HTTPFields) {
+        let values = headers[values: .range]
         guard values.count == 1 else { return nil }
         let halves = values[0].utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, Grammar.matches(Grammar.trimmed(Substring(halves[0])), "bytes") else { return nil }

@@ -20,12 +20,12 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     ///
     /// `identity`, which is none, is passed over, as are empty members.
     ///
-    /// - Parameter fields: the fields of the request.
+    /// - Parameter headers: the fields of the request.
     /// - Returns: the codings in the order in which they were applied; they are taken off from the last one on.
     /// - Throws: ``HTTPProtocolError`` with 415 for a coding that isn't known, for more than ``bound``, and for what is no list.
-    public static func applied(in fields: HTTPFields) throws(HTTPProtocolError) -> [ContentCoding] {
+    public static func applied(in headers: HTTPFields) throws(HTTPProtocolError) -> [ContentCoding] {
         var codings: [ContentCoding] = []
-        for value in fields[values: .contentEncoding] {
+        for value in headers[values: .contentEncoding] {
             var scanner = FieldScanner(value)
             scanner.skipCommas()
             while !scanner.isAtEnd {
@@ -106,7 +106,7 @@ public struct ResponseCompression: Sendable, Hashable {
     /// - Parameters:
     ///   - status: its status: a part of a content, and a response without one, are the same for all.
     ///   - type: its media type: text, and what is like it.
-    ///   - fields: its other fields: one that names a coding, a range, a digest of the bytes, or `no-transform` is the same for
+    ///   - headers: its other fields: one that names a coding, a range, a digest of the bytes, or `no-transform` is the same for
     ///     all.
     ///   - length: how long its body is; nil where that isn't known.
     ///   - codings: what the client takes.
@@ -114,12 +114,12 @@ public struct ResponseCompression: Sendable, Hashable {
     public func verdict(
         status: HTTPResponse.Status,
         type: MediaType?,
-        fields: HTTPFields,
+        headers: HTTPFields,
         length: Int?,
         accepting codings: @autoclosure () -> CodingPreferences
     ) -> Verdict {
         guard isEnabled, length ?? .max >= max(1, threshold.bytes), Self.isWhole(status), type?.isCompressible == true,
-            !Self.fixing.contains(where: fields.contains), !fields.hasToken("no-transform", in: .cacheControl)
+            !Self.fixing.contains(where: headers.contains), !headers.hasToken("no-transform", in: .cacheControl)
         else { return .same }
         return Self.coding(codings()).map(Verdict.coded) ?? .plain
     }

@@ -35,9 +35,9 @@ package enum ForwardedHosts {
     package static let bound = 16
 
     /// Reads the hosts, with their ports if there are any; members that are malformed are left out.
-    package static func read(_ fields: HTTPFields) -> [String] {
-        var hosts = fields[values: xForwardedHost].flatMap(Grammar.list).map(String.init)
-        for value in fields[values: forwarded] { hosts += read(forwarded: value) }
+    package static func read(_ headers: HTTPFields) -> [String] {
+        var hosts = headers[values: xForwardedHost].flatMap(Grammar.list).map(String.init)
+        for value in headers[values: forwarded] { hosts += read(forwarded: value) }
         return Array(hosts.prefix(bound))
     }
 

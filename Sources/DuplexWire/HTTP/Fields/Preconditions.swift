@@ -51,13 +51,13 @@ public struct Preconditions: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - method: The method: a date that hasn't changed answers GET and HEAD only.
-    ///   - fields: The fields.
+    ///   - headers: The fields.
     ///   - now: The time, for dates with a year of two digits.
-    public init(_ method: HTTPRequest.Method, _ fields: HTTPFields, now: UnixTime) {
-        match = Tags(fields[values: .ifMatch])
-        noneMatch = Tags(fields[values: .ifNoneMatch])
-        modifiedSince = Self.date(fields[values: .ifModifiedSince], now)
-        unmodifiedSince = Self.date(fields[values: .ifUnmodifiedSince], now)
+    public init(_ method: HTTPRequest.Method, _ headers: HTTPFields, now: UnixTime) {
+        match = Tags(headers[values: .ifMatch])
+        noneMatch = Tags(headers[values: .ifNoneMatch])
+        modifiedSince = Self.date(headers[values: .ifModifiedSince], now)
+        unmodifiedSince = Self.date(headers[values: .ifUnmodifiedSince], now)
         isRetrieval = method == .get || method == .head
     }
 
@@ -107,8 +107,8 @@ public struct Preconditions: Sendable, Hashable {
     /// (`If-Range`, RFC 9110 section 13.1.5).
     ///
     /// A date must be the very one, and a weak tag never does. Without the field it may.
-    public static func allowsRange(_ fields: HTTPFields, _ content: Validators, now: UnixTime) -> Bool {
-        let values = fields[values: .ifRange]
+    public static func allowsRange(_ headers: HTTPFields, _ content: Validators, now: UnixTime) -> Bool {
+        let values = headers[values: .ifRange]
         guard let value = values.first else { return true }
         if values.count > 1 { return false }
         if let tag = EntityTag(field: value) { return content.tag.map(tag.stronglyMatches) ?? false }

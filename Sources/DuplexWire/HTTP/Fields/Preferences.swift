@@ -86,8 +86,8 @@ public struct MediaPreferences: Sendable, Hashable {
     private let list: WeightedList?
 
     /// Reads the field; a member that is malformed is passed over.
-    public init(_ fields: HTTPFields) {
-        list = fields.contains(.accept) ? WeightedList(fields[values: .accept]) : nil
+    public init(_ headers: HTTPFields) {
+        list = headers.contains(.accept) ? WeightedList(headers[values: .accept]) : nil
     }
 
     /// How much a type is wanted, in thousandths; 0 if it isn't acceptable.
@@ -139,8 +139,8 @@ public struct CodingPreferences: Sendable, Hashable {
     private let list: WeightedList
 
     /// Reads the field; a member that is malformed is passed over.
-    public init(_ fields: HTTPFields) {
-        list = WeightedList(fields[values: .acceptEncoding])
+    public init(_ headers: HTTPFields) {
+        list = WeightedList(headers[values: .acceptEncoding])
     }
 
     /// How much a coding is wanted, in thousandths; 0 if it isn't acceptable.
@@ -173,8 +173,8 @@ public struct LanguagePreferences: Sendable, Hashable {
     private let list: WeightedList?
 
     /// Reads the field; a member that is malformed is passed over.
-    public init(_ fields: HTTPFields) {
-        list = fields.contains(.acceptLanguage) ? WeightedList(fields[values: .acceptLanguage]) : nil
+    public init(_ headers: HTTPFields) {
+        list = headers.contains(.acceptLanguage) ? WeightedList(headers[values: .acceptLanguage]) : nil
     }
 
     /// How much a language is wanted, in thousandths; 0 if it isn't acceptable.

@@ -19,8 +19,8 @@ public struct RequestCookies: Sendable, Hashable, RandomAccessCollection {
     private var items: [Item] = []
 
     /// Reads the fields; what isn't `name=value` is passed over.
-    public init(_ fields: HTTPFields) {
-        for value in fields[values: .cookie] {
+    public init(_ headers: HTTPFields) {
+        for value in headers[values: .cookie] {
             for part in value.utf8.split(separator: UInt8(ascii: ";")) where items.count < Self.bound {
                 if let item = Self.item(part) { items.append(item) }
             }

@@ -43,7 +43,7 @@ struct ZipWriterTests {
     }
 
     @Test("What was said of entries stands in the directory: UTF-8, descriptors, modes, seconds")
-    func fields() throws {
+    func headers() throws {
         let (reader, _) = try Self.read([
             (ZipEntry("ä", .folder, modified: Self.day, permissions: 0o750), Self.content(0)),
             (Self.file("ä/ö.txt", atMost: 5), Self.content(5)),

@@ -14,10 +14,10 @@ struct UploadProtocolTests {
         arguments: [nil, "", "0.2.2", "1.0.0, 1.0.0"]
     )
     func versions(version: String?) {
-        var fields = HTTPFields()
-        fields[UploadProtocol.resumable] = version
+        var headers = HTTPFields()
+        headers[UploadProtocol.resumable] = version
         do {
-            try UploadProtocol.checkVersion(fields)
+            try UploadProtocol.checkVersion(headers)
             Issue.record("It is taken.")
         } catch {
             #expect(error.status == .preconditionFailed)
@@ -33,10 +33,10 @@ struct UploadProtocolTests {
 
     @Test("OPTIONS tells of versions, extensions, digests and the bound")
     func description() {
-        let fields = UploadProtocol.description(maximum: 5)
-        #expect(fields[UploadProtocol.versions] == "1.0.0" && fields[UploadProtocol.maximum] == "5")
-        #expect(fields[UploadProtocol.algorithms] == "sha1,sha256,md5")
-        #expect(fields[UploadProtocol.extensionList]?.split(separator: ",").count == 8)
+        let headers = UploadProtocol.description(maximum: 5)
+        #expect(headers[UploadProtocol.versions] == "1.0.0" && headers[UploadProtocol.maximum] == "5")
+        #expect(headers[UploadProtocol.algorithms] == "sha1,sha256,md5")
+        #expect(headers[UploadProtocol.extensionList]?.split(separator: ",").count == 8)
         #expect(UploadProtocol.description(maximum: nil)[UploadProtocol.maximum] == nil)
     }
 

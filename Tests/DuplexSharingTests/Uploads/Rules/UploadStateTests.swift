@@ -11,10 +11,10 @@ import Testing
 struct UploadStateTests {
     private static let type = UploadProtocol.contentType
 
-    private static func fields(_ values: KeyValuePairs<HTTPField.Name, String>) -> HTTPFields {
-        var fields = HTTPFields()
-        for (name, value) in values { fields[name] = value }
-        return fields
+    private static func headers(_ values: KeyValuePairs<HTTPField.Name, String>) -> HTTPFields {
+        var headers = HTTPFields()
+        for (name, value) in values { headers[name] = value }
+        return headers
     }
 
     private static func status(_ body: () throws -> Void) -> Int? {
@@ -30,7 +30,7 @@ struct UploadStateTests {
         #expect(plain.length == 5 && !plain.hasContent && plain.concatenation == .none)
         let deferred = try UploadCreation([UploadProtocol.deferred: "1"], bodyLength: 0, maximum: 5)
         #expect(deferred.length == nil)
-        let filled = Self.fields([UploadProtocol.length: "5", .contentType: Self.type])
+        let filled = Self.headers([UploadProtocol.length: "5", .contentType: Self.type])
         #expect(try UploadCreation(filled, bodyLength: nil, maximum: 5).hasContent)
         let final = try UploadCreation([UploadProtocol.concatenation: "final;/a"], bodyLength: 0, maximum: 5)
         #expect(final.concatenation == .final(["/a"]) && final.length == nil)
@@ -51,10 +51,10 @@ struct UploadStateTests {
             ([UploadProtocol.length: "1", .contentType: "text/plain"], nil, 415),
         ] as [(HTTPFields, Int?, Int)]
     )
-    func refusedCreation(fields: HTTPFields, bodyLength: Int?, status: Int) {
+    func refusedCreation(headers: HTTPFields, bodyLength: Int?, status: Int) {
         #expect(
             Self.status {
-                _ = try UploadCreation(fields, bodyLength: bodyLength, maximum: 5)
+                _ = try UploadCreation(headers, bodyLength: bodyLength, maximum: 5)
             } == status
         )
     }
@@ -66,9 +66,9 @@ struct UploadStateTests {
         _ bodyLength: Int?,
         _ state: UploadState
     ) throws(UploadRefusal) -> UploadAppending {
-        var fields = fields(values)
-        if fields[.contentType] == nil { fields[.contentType] = type }
-        return try UploadAppending(fields, bodyLength: bodyLength, to: state, maximum: 100)
+        var headers = headers(values)
+        if headers[.contentType] == nil { headers[.contentType] = type }
+        return try UploadAppending(headers, bodyLength: bodyLength, to: state, maximum: 100)
     }
 
     private static func state(_ offset: UInt64, _ length: UInt64?) -> UploadState {
@@ -127,10 +127,10 @@ struct UploadStateTests {
                 UploadState(offset: 3, length: 3, concatenation: .final(["/a"])), 403
             ),
         ]
-        for (fields, bodyLength, state, status) in cases {
+        for (headers, bodyLength, state, status) in cases {
             #expect(
-                Self.status { _ = try Self.appending(fields, bodyLength, state) } == status,
-                "\(fields)"
+                Self.status { _ = try Self.appending(headers, bodyLength, state) } == status,
+                "\(headers)"
             )
         }
     }
@@ -141,7 +141,7 @@ struct UploadStateTests {
         var state = UploadState(offset: 3, length: nil, concatenation: .partial)
         #expect(!state.isWhole)
         #expect(
-            state.fields(metadata)
+            state.headers(metadata)
                 == [
                     .cacheControl: "no-store", UploadProtocol.offset: "3", UploadProtocol.deferred: "1",
                     UploadProtocol.metadata: "name YQ==", UploadProtocol.concatenation: "partial",
@@ -150,7 +150,7 @@ struct UploadStateTests {
         state = UploadState(offset: 3, length: 3, concatenation: .none)
         #expect(state.isWhole)
         #expect(
-            state.fields(.none)
+            state.headers(.none)
                 == [.cacheControl: "no-store", UploadProtocol.offset: "3", UploadProtocol.length: "3"]
         )
     }

@@ -54,10 +54,10 @@ struct WebDAVDestinationTests {
 
     @Test("Without it, or with two, there is none")
     func absent() {
-        var fields = HTTPFields()
-        #expect(throws: WebDAVFault.self) { try WebDAVDestination(fields, host: "") }
-        fields[values: .destination] = ["/a", "/b"]
-        #expect(throws: WebDAVFault.self) { try WebDAVDestination(fields, host: "") }
+        var headers = HTTPFields()
+        #expect(throws: WebDAVFault.self) { try WebDAVDestination(headers, host: "") }
+        headers[values: .destination] = ["/a", "/b"]
+        #expect(throws: WebDAVFault.self) { try WebDAVDestination(headers, host: "") }
     }
 
     @Test("Overwrite is T, F, or not there")
@@ -87,9 +87,9 @@ struct WebDAVDepthTests {
 
     @Test("All else is refused, and so are two", arguments: [["2"], [""], ["-1"], ["1,noroot"], ["0", "0"]])
     func refuses(values: [String]) {
-        var fields = HTTPFields()
-        fields[values: .depth] = values
-        #expect(throws: WebDAVFault.self) { try WebDAVDepth(fields, absent: .zero) }
+        var headers = HTTPFields()
+        headers[values: .depth] = values
+        #expect(throws: WebDAVFault.self) { try WebDAVDepth(headers, absent: .zero) }
     }
 }
 

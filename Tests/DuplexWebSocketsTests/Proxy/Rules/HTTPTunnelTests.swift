@@ -37,7 +37,7 @@ struct HTTPTunnelTests {
         var tunnel = try HTTPTunnel(
             host: "2001:db8::1",
             port: 8_080,
-            fields: [.userAgent: "x", .proxyAuthorization: "mine"],
+            headers: [.userAgent: "x", .proxyAuthorization: "mine"],
             authenticator: authenticator(.basic)
         )
         let bytes = tunnel.start()

@@ -11,10 +11,10 @@ import Testing
 struct ProxyErrorTests {
     @Test("It has the answer's status and fields, and one line for people")
     func parts() {
-        let head = ResponseHead(status: .forbidden, fields: [.server: "p"])
+        let head = ResponseHead(status: .forbidden, headers: [.server: "p"])
         let error = ProxyError(.forbidden, "no", response: head)
         #expect(error.status == .forbidden)
-        #expect(error.fields?[.server] == "p")
+        #expect(error.headers?[.server] == "p")
         #expect(error.description == "ProxyError.forbidden: no")
         #expect(ProxyError(.refused, "x").status == nil)
     }

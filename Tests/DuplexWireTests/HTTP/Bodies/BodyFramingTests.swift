@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The length of bodies")
 struct BodyFramingTests {
-    typealias Row = (version: HTTPVersion, fields: [(HTTPField.Name, String)], framing: BodyFraming)
+    typealias Row = (version: HTTPVersion, headers: [(HTTPField.Name, String)], framing: BodyFraming)
 
     @Test(
         "A request says by its fields how long its body is",
@@ -21,7 +21,7 @@ struct BodyFramingTests {
         ] as [Row]
     )
     func requests(row: Row) throws {
-        #expect(try request(row.version, row.fields).framing == row.framing)
+        #expect(try request(row.version, row.headers).framing == row.framing)
     }
 
     @Test(
@@ -47,10 +47,13 @@ struct BodyFramingTests {
             ([(.transferEncoding, "\"chunked\"")], 400), ([(.transferEncoding, "identity")], 400),
         ] as [([(HTTPField.Name, String)], Int)]
     )
-    func doubtful(fields: [(HTTPField.Name, String)], status: Int) {
-        let error = #expect(throws: HTTPProtocolError.self) { try request(.http11, fields) }
+    func doubtful(headers: [(HTTPField.Name, String)], status: Int) {
+        let error = #expect(throws: HTTPProtocolError.self) { try request(.http11, headers) }
         #expect(error?.status.code == status)
-        let response = ResponseHead(status: .ok, fields: HTTPFields(fields.map { HTTPField(name: $0.0, value: $0.1) }))
+        let response = ResponseHead(
+            status: .ok,
+            headers: HTTPFields(headers.map { HTTPField(name: $0.0, value: $0.1) })
+        )
         #expect(throws: HTTPProtocolError.self) { try response.framing(answering: .get) }
     }
 
@@ -72,13 +75,13 @@ struct BodyFramingTests {
     )
     func responses(method: HTTPRequest.Method, status: Int, length: String?, expected: BodyFraming) throws {
         var head = ResponseHead(status: HTTPResponse.Status(code: status))
-        head.fields[.contentLength] = length
+        head.headers[.contentLength] = length
         #expect(try head.framing(answering: method) == expected)
     }
 
-    private func request(_ version: HTTPVersion, _ fields: [(HTTPField.Name, String)]) throws -> RequestHead {
+    private func request(_ version: HTTPVersion, _ headers: [(HTTPField.Name, String)]) throws -> RequestHead {
         var all = host("a")
-        for (name, value) in fields { all.append(HTTPField(name: name, value: value)) }
-        return try RequestHead(method: .post, target: "/", version: version, fields: all)
+        for (name, value) in headers { all.append(HTTPField(name: name, value: value)) }
+        return try RequestHead(method: .post, target: "/", version: version, headers: all)
     }
 }

@@ -116,7 +116,7 @@ struct EventStreamParserTests {
     }
 
     @Test("The type holds for one event, the id for all behind it; without data nothing happens but that")
-    func fields() {
+    func headers() {
         let outcome = Self.parse("id: 1\nevent: t\n\nevent: u\ndata: a\n\ndata: b\n\nid: 2\n\nid: 3\n")
         #expect(outcome.items == [Self.message("a", "1", type: "u"), Self.message("b", "1")])
         #expect(outcome.lastEventID == "2", "the last one was cut short")

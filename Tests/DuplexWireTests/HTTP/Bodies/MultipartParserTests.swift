@@ -76,8 +76,8 @@ struct MultipartParserTests {
 
     @Test("A folded field of a part's head is unfolded (RFC 2046 section 5.1, RFC 5322 section 2.2.3)")
     func folded() {
-        let fields = "Content-Disposition: form-data;\n name=\"file\";\n\tfilename=\"a.txt\"\nX-A: b\n c"
-        let outcome = Self.parse(wire("--XyZ\n\(fields)\n\nx\n--XyZ--"))
+        let headers = "Content-Disposition: form-data;\n name=\"file\";\n\tfilename=\"a.txt\"\nX-A: b\n c"
+        let outcome = Self.parse(wire("--XyZ\n\(headers)\n\nx\n--XyZ--"))
         #expect(outcome.failure == nil && outcome.contents == [Array("x".utf8)])
         #expect(outcome.heads.map(\.name) == ["file"] && outcome.heads.map(\.filename) == ["a.txt"])
     }
@@ -262,7 +262,7 @@ struct MultipartEventTests {
             Issue.record("no part has begun: \(String(describing: event))")
             return
         }
-        #expect(head.name.isEmpty && head.filename == nil && head.disposition == nil && head.fields.isEmpty)
+        #expect(head.name.isEmpty && head.filename == nil && head.disposition == nil && head.headers.isEmpty)
         #expect(head.mediaType.essence == "text/plain")
     }
 

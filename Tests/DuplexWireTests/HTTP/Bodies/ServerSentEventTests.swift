@@ -9,7 +9,7 @@ struct ServerSentEventTests {
     private static func text(_ event: ServerSentEvent) -> String { String(decoding: event.bytes, as: UTF8.self) }
 
     @Test("An event has a line for each of its fields, and an empty one behind them")
-    func fields() throws {
+    func headers() throws {
         #expect(Self.text(try ServerSentEvent("hello")) == "data: hello\n\n")
         let whole = try ServerSentEvent("42", event: "price", id: "7", retry: .milliseconds(1_500))
         #expect(Self.text(whole) == "event: price\nid: 7\nretry: 1500\ndata: 42\n\n")

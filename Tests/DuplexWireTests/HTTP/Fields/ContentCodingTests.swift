@@ -9,9 +9,9 @@ import Testing
 @Suite("The codings of a content")
 struct ContentCodingTests {
     private static func codings(_ values: String...) throws(HTTPProtocolError) -> [ContentCoding] {
-        var fields = HTTPFields()
-        for value in values { fields.append(HTTPField(name: .contentEncoding, value: value)) }
-        return try ContentCoding.applied(in: fields)
+        var headers = HTTPFields()
+        for value in values { headers.append(HTTPField(name: .contentEncoding, value: value)) }
+        return try ContentCoding.applied(in: headers)
     }
 
     @Test("They are read in their order, whatever their case, from all fields; identity is none")
@@ -63,7 +63,7 @@ struct ResponseCompressionTests {
         _ accepts: String? = "gzip",
         status: HTTPResponse.Status = .ok,
         type: MediaType? = .html,
-        fields: HTTPFields = [:],
+        headers: HTTPFields = [:],
         length: Int? = 5_000,
         by compression: ResponseCompression = .standard
     ) -> ResponseCompression.Verdict {
@@ -72,7 +72,7 @@ struct ResponseCompressionTests {
         return compression.verdict(
             status: status,
             type: type,
-            fields: fields,
+            headers: headers,
             length: length,
             accepting: CodingPreferences(request)
         )
@@ -146,10 +146,10 @@ struct ResponseCompressionTests {
             "Cache-Control: max-age=1, No-Transform",
         ]
     )
-    func fields(line: String) throws {
+    func headers(line: String) throws {
         let parts = line.split(separator: ":", maxSplits: 1)
         let name = try #require(HTTPField.Name(String(parts[0])))
-        #expect(Self.verdict(fields: [name: String(parts[1].dropFirst())]) == .same)
+        #expect(Self.verdict(headers: [name: String(parts[1].dropFirst())]) == .same)
     }
 
     @Test("Levels that there aren't become the nearest")

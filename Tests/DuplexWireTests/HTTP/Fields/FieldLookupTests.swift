@@ -10,19 +10,19 @@ import Testing
 struct FieldLookupTests {
     @Test("A token is found in any of the fields of a name, in any case")
     func tokens() {
-        var fields: HTTPFields = [.connection: "keep-alive"]
-        fields.append(HTTPField(name: .connection, value: "x , UPGRADE"))
-        #expect(fields.hasToken("upgrade", in: .connection))
-        #expect(fields.hasToken("keep-alive", in: .connection))
-        #expect(!fields.hasToken("keep", in: .connection))
-        #expect(!fields.hasToken("upgrade", in: .upgrade))
+        var headers: HTTPFields = [.connection: "keep-alive"]
+        headers.append(HTTPField(name: .connection, value: "x , UPGRADE"))
+        #expect(headers.hasToken("upgrade", in: .connection))
+        #expect(headers.hasToken("keep-alive", in: .connection))
+        #expect(!headers.hasToken("keep", in: .connection))
+        #expect(!headers.hasToken("upgrade", in: .upgrade))
     }
 
     @Test("All Host fields are found, whatever the case of their name")
     func hosts() throws {
-        var fields = host("a", "b")
-        fields.append(HTTPField(name: try #require(HTTPField.Name("hOST")), value: "c"))
-        #expect(fields.hosts == ["a", "b", "c"])
+        var headers = host("a", "b")
+        headers.append(HTTPField(name: try #require(HTTPField.Name("hOST")), value: "c"))
+        #expect(headers.hosts == ["a", "b", "c"])
         #expect(HTTPFields().hosts.isEmpty)
     }
 }

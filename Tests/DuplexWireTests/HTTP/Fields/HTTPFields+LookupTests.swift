@@ -7,12 +7,12 @@ import Testing
 
 @Suite("The hosts that proxies name")
 struct ForwardedHostsTests {
-    private static func fields(_ pairs: [(String, String)]) -> HTTPFields {
-        var fields = HTTPFields()
+    private static func headers(_ pairs: [(String, String)]) -> HTTPFields {
+        var headers = HTTPFields()
         for (name, value) in pairs {
-            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+            if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
         }
-        return fields
+        return headers
     }
 
     @Test(
@@ -31,7 +31,7 @@ struct ForwardedHostsTests {
         ] as [([(String, String)], [String])]
     )
     func reading(pairs: [(String, String)], hosts: [String]) {
-        #expect(ForwardedHosts.read(Self.fields(pairs)) == hosts)
+        #expect(ForwardedHosts.read(Self.headers(pairs)) == hosts)
     }
 
     @Test(
@@ -42,12 +42,12 @@ struct ForwardedHostsTests {
         ]
     )
     func malformed(value: String, hosts: [String]) {
-        #expect(ForwardedHosts.read(Self.fields([("Forwarded", value)])) == hosts)
+        #expect(ForwardedHosts.read(Self.headers([("Forwarded", value)])) == hosts)
     }
 
     @Test("No more are read than the bound")
     func bounded() {
         let many = Array(repeating: "a", count: 50).joined(separator: ",")
-        #expect(ForwardedHosts.read(Self.fields([("X-Forwarded-Host", many)])).count == ForwardedHosts.bound)
+        #expect(ForwardedHosts.read(Self.headers([("X-Forwarded-Host", many)])).count == ForwardedHosts.bound)
     }
 }

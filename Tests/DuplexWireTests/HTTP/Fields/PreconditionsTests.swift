@@ -18,17 +18,17 @@ struct PreconditionsTests {
 
     private static func verdict(
         _ method: HTTPRequest.Method,
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         _ content: Preconditions.Validators = content
     ) -> Preconditions.Verdict {
-        Preconditions(method, fields, now: now).verdict(content)
+        Preconditions(method, headers, now: now).verdict(content)
     }
 
     private static func verdict(
-        _ fields: HTTPFields,
+        _ headers: HTTPFields,
         _ content: Preconditions.Validators = content
     ) -> Preconditions.Verdict {
-        verdict(.get, fields, content)
+        verdict(.get, headers, content)
     }
 
     @Test("Without conditions a request is done")

@@ -7,14 +7,14 @@ import Testing
 
 @Suite("What a client prefers")
 struct PreferencesTests {
-    private static func fields(_ name: HTTPField.Name, _ values: [String]) -> HTTPFields {
-        var fields = HTTPFields()
-        for value in values { fields.append(HTTPField(name: name, value: value)) }
-        return fields
+    private static func headers(_ name: HTTPField.Name, _ values: [String]) -> HTTPFields {
+        var headers = HTTPFields()
+        for value in values { headers.append(HTTPField(name: name, value: value)) }
+        return headers
     }
 
     private static func media(_ values: String...) -> MediaPreferences {
-        MediaPreferences(fields(.accept, values))
+        MediaPreferences(headers(.accept, values))
     }
 
     // MARK: Media types
@@ -60,8 +60,8 @@ struct PreferencesTests {
         ]
     )
     func malformed(member: String) {
-        let fields = member.hasSuffix("\"") ? ["application/json, \(member)"] : ["\(member), application/json"]
-        let preferences = MediaPreferences(Self.fields(.accept, fields))
+        let headers = member.hasSuffix("\"") ? ["application/json, \(member)"] : ["\(member), application/json"]
+        let preferences = MediaPreferences(Self.headers(.accept, headers))
         #expect(preferences.weight(of: .json) == 1_000)
         #expect(preferences.weight(of: .html) == 0)
     }
@@ -85,7 +85,7 @@ struct PreferencesTests {
     // MARK: Codings
 
     private static func coding(_ value: String?, _ offers: String...) -> String? {
-        CodingPreferences(fields(.acceptEncoding, value.map { [$0] } ?? [])).preferred(of: offers)
+        CodingPreferences(headers(.acceptEncoding, value.map { [$0] } ?? [])).preferred(of: offers)
     }
 
     @Test("Codings are taken by weight; no coding is acceptable where nothing excludes it")
@@ -108,7 +108,7 @@ struct PreferencesTests {
     // MARK: Languages
 
     private static func language(_ value: String, _ offers: String...) -> String? {
-        LanguagePreferences(fields(.acceptLanguage, [value])).preferred(of: offers)
+        LanguagePreferences(headers(.acceptLanguage, [value])).preferred(of: offers)
     }
 
     @Test("A language takes in its regions, and the longest range decides")

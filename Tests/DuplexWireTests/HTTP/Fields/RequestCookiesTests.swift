@@ -8,9 +8,9 @@ import Testing
 @Suite("Cookies of a request")
 struct RequestCookiesTests {
     private static func items(_ values: String...) -> [String] {
-        var fields = HTTPFields()
-        for value in values { fields.append(HTTPField(name: .cookie, value: value)) }
-        return RequestCookies(fields).map { "\($0.name)=\($0.value)" }
+        var headers = HTTPFields()
+        for value in values { headers.append(HTTPField(name: .cookie, value: value)) }
+        return RequestCookies(headers).map { "\($0.name)=\($0.value)" }
     }
 
     @Test("Cookies come in their order, of one field or of several")

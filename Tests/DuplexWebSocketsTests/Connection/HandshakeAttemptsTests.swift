@@ -92,7 +92,7 @@ struct HandshakeAttemptsTests {
                 if round == 2 { options.headers[.cookie] = "own=1" }
                 let attempt = Task { [options] in try await WebSocket.connect(to: url, options: options) }
                 let peer = try await accept()
-                let head = try await peer.acceptWebSocket(fields: "Set-Cookie: s=1; Path=/", "Set-Cookie: t=2")
+                let head = try await peer.acceptWebSocket(headers: "Set-Cookie: s=1; Path=/", "Set-Cookie: t=2")
                 let expected = ["", "\r\nCookie: s=1; t=2\r\n", "\r\nCookie: own=1\r\n"][round]
                 #expect(expected.isEmpty ? !head.contains("Cookie") : head.contains(expected))
                 #expect(head.split(separator: "Cookie:").count == (round == 0 ? 1 : 2))

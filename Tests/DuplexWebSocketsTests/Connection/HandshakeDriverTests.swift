@@ -51,7 +51,7 @@ import Testing
         #expect(error.code == .handshakeRefused)
         #expect(error.handshake?.code == .refused)
         #expect(error.handshake?.status?.code == status)
-        #expect(error.handshake?.fields?[.location] == "ws://elsewhere/")
+        #expect(error.handshake?.headers?[.location] == "ws://elsewhere/")
         #expect(error.handshake?.body == Array("sorry!".utf8))
         #expect(error.handshake?.hint?.contains(hint) == true)
         #expect(error.description.contains("sorry!"))
@@ -211,7 +211,7 @@ import Testing
         #expect(error.code == .handshakeRefused)
         #expect(error.handshake?.code == .refused)
         #expect(error.handshake?.status == .unauthorized)
-        #expect(error.handshake?.fields?[.wwwAuthenticate] == "Basic")
+        #expect(error.handshake?.headers?[.wwwAuthenticate] == "Basic")
         #expect(error.handshake?.body == Array("no".utf8))
     }
 

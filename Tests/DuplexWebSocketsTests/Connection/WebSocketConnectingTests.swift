@@ -89,20 +89,20 @@ import Testing
     }
 
     @Test("The fields of the answer are there on the client's side, all of them, and none on the server's")
-    func responseFields() async throws {
+    func responseHeaders() async throws {
         try await withListener { url, accept in
             async let connected = WebSocket.connect(to: url)
             let peer = try await accept()
-            try await peer.acceptWebSocket(fields: "X-Version: 7", "Set-Cookie: a=1", "Set-Cookie: b=2")
-            let fields = try #require(try await connected.responseFields)
+            try await peer.acceptWebSocket(headers: "X-Version: 7", "Set-Cookie: a=1", "Set-Cookie: b=2")
+            let headers = try #require(try await connected.responseHeaders)
             let version = try #require(HTTPField.Name("X-Version"))
-            #expect(fields[version] == "7")
-            #expect(fields[values: .setCookie] == ["a=1", "b=2"])
-            #expect(fields[.upgrade] == "websocket")
+            #expect(headers[version] == "7")
+            #expect(headers[values: .setCookie] == ["a=1", "b=2"])
+            #expect(headers[.upgrade] == "websocket")
         }
         try await withPair { client, server in
-            #expect(await client.responseFields?[.connection] != nil)
-            #expect(await server.responseFields == nil)
+            #expect(await client.responseHeaders?[.connection] != nil)
+            #expect(await server.responseHeaders == nil)
         }
     }
 
@@ -111,10 +111,10 @@ import Testing
         try await withListener { url, accept in
             async let connected = WebSocket.connect(to: url)
             let peer = try await accept()
-            try await peer.acceptWebSocket(fields: "X-Version: 7\r\n 8\r\n\t9", "Set-Cookie:\r\n a=1")
-            let fields = try #require(try await connected.responseFields)
+            try await peer.acceptWebSocket(headers: "X-Version: 7\r\n 8\r\n\t9", "Set-Cookie:\r\n a=1")
+            let headers = try #require(try await connected.responseHeaders)
             let version = try #require(HTTPField.Name("X-Version"))
-            #expect(fields[version] == "7 8 9" && fields[.setCookie] == "a=1")
+            #expect(headers[version] == "7 8 9" && headers[.setCookie] == "a=1")
         }
     }
 

@@ -18,12 +18,12 @@ struct HandshakePlanTests {
         return HandshakePlan(try WebSocketURL(url), options)
     }
 
-    private func refusal(_ status: Int, _ fields: HTTPFields = [:]) -> HandshakeError {
-        HandshakeError(.refused, "no", response: ResponseHead(status: .init(code: status), fields: fields))
+    private func refusal(_ status: Int, _ headers: HTTPFields = [:]) -> HandshakeError {
+        HandshakeError(.refused, "no", response: ResponseHead(status: .init(code: status), headers: headers))
     }
 
     @Test("Ours are there when they are asked for, and the caller's take their place, each once")
-    func fields() throws {
+    func headers() throws {
         let jar = CookieJar()
         try jar.set("jar=1", from: "wss://a.test/x")
         var ours = try plan("wss://u:p@a.test/x") {
@@ -31,7 +31,7 @@ struct HandshakePlanTests {
             $0.userAgent = "ua"
             $0.cookies = jar
         }
-        let sent = ours.fields(token: nil)
+        let sent = ours.headers(token: nil)
         #expect(sent[values: .origin] == ["https://o"])
         #expect(sent[values: .userAgent] == ["ua"])
         #expect(sent[values: .cookie] == ["jar=1"])
@@ -45,10 +45,10 @@ struct HandshakePlanTests {
             $0.authentication = .bearer { "t" }
         }
         #expect(theirs.token == nil)
-        let theirFields = theirs.fields(token: nil)
+        let theirFields = theirs.headers(token: nil)
         #expect(theirFields == given)
         var bare = try plan()
-        let none = bare.fields(token: nil)
+        let none = bare.headers(token: nil)
         #expect(none.isEmpty)
     }
 
@@ -83,14 +83,14 @@ struct HandshakePlanTests {
             $0.headers = [.init("X-Mine") ?? .via: "1", .init("Host") ?? .via: "h"]
         }
         #expect(plan.token != nil)
-        _ = plan.fields(token: "t")
+        _ = plan.headers(token: "t")
         _ = try plan.follow(refusal(302, [.location: "wss://b.test/"]))
         #expect(plan.token == nil)
-        let other = plan.fields(token: nil)
+        let other = plan.headers(token: nil)
         #expect(other.isEmpty)
         _ = try plan.follow(refusal(302, [.location: "wss://a.test/"]))
         #expect(plan.token == nil)
-        let back = plan.fields(token: nil)
+        let back = plan.headers(token: nil)
         // The jar's cookies are for that server, whoever sends there.
         #expect(back.map(\.name.canonicalName) == ["cookie"])
         #expect(plan.requests == 3)
@@ -100,10 +100,10 @@ struct HandshakePlanTests {
             $0.userAgent = "ua"
         }
         _ = try explicit.follow(refusal(301, [.location: "/same"]))
-        let kept = explicit.fields(token: nil)
+        let kept = explicit.headers(token: nil)
         #expect(kept[.cookie] == "a=b" && kept[.origin] == "https://mine")
         _ = try explicit.follow(refusal(301, [.location: "wss://a.test:444/"]))
-        let stripped = explicit.fields(token: nil)
+        let stripped = explicit.headers(token: nil)
         #expect(stripped == [.userAgent: "ua"])
     }
 
@@ -111,11 +111,11 @@ struct HandshakePlanTests {
     func challenges() throws {
         let challenge = refusal(401, [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"])
         var plan = try plan { $0.authentication = .digest("u", "p") }
-        let before = plan.fields(token: nil)
+        let before = plan.headers(token: nil)
         #expect(before[.authorization] == nil)
         let isAnswered = try plan.follow(challenge)
         #expect(isAnswered)
-        let answered = plan.fields(token: nil)
+        let answered = plan.headers(token: nil)
         #expect(answered[.authorization]?.hasPrefix("Digest username=\"u\"") == true)
         let again = try plan.follow(challenge)
         #expect(!again)
