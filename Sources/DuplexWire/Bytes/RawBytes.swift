@@ -12,6 +12,13 @@ extension RawSpan {
         unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 
+    /// The two bytes from an offset on as a big-endian number; traps outside the span.
+    @inline(__always)
+    func half(at offset: Int) -> UInt16 {
+        // Bound checked by the load, which needs no alignment; any two bytes are a number.
+        unsafe UInt16(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    }
+
     /// The eight bytes from an offset on as a big-endian number; traps outside the span.
     @inline(__always)
     func bigEndianWord(at offset: Int) -> UInt64 {

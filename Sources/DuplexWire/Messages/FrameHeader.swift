@@ -189,10 +189,12 @@ public struct FrameHeaderParser: Sendable {
         // With the mask's bit taken out where it belongs, everything above 127 is wrong.
         var count = Int(input.byte(at: position &+ 1) ^ (isMasked ? 0x80 : 0))
         var size = isMasked ? 6 : 2
-        if count >= 126 {
-            guard let length = longLength(count, input, position) else { return nil }
-            size &+= count == 126 ? 2 : 8
-            count = length
+        if count == 126 {
+            guard left >= 4, let length = shortestLength(in16Bits: input.half(at: position &+ 2)) else { return nil }
+            (size, count) = (size &+ 2, Int(length))
+        } else if count > 126 {
+            guard let length = wholeLength(count, input, position) else { return nil }
+            (size, count) = (size &+ 8, length)
         }
         // No overflow: a length that isn't negative, less than 15.
         guard count <= left &- size else { return nil }
@@ -205,14 +207,18 @@ public struct FrameHeaderParser: Sendable {
         )
     }
 
-    /// A length that stands in 16 bits (126) or 64 (127), if it is all there and had to.
+    /// A length that stands in 64 bits (127), if it is all there and without fault.
     @inline(never)
-    private static func longLength(_ short: Int, _ input: RawSpan, _ position: Int) -> Int? {
-        let size = short == 126 ? 4 : 10
-        guard short <= 127, input.byteCount - position >= size else { return nil }
-        let bytes = input.extracting(position..<(position + size))
-        return (try? longPayloadLength(UInt8(short), bytes)).flatMap { Int(exactly: $0) }
+    private static func wholeLength(_ short: Int, _ input: RawSpan, _ position: Int) -> Int? {
+        guard short == 127, input.byteCount - position >= 10 else { return nil }
+        let bytes = input.extracting(position..<(position + 10))
+        return (try? longPayloadLength(127, bytes)).flatMap { Int(exactly: $0) }
     }
+
+    /// A length from the 16 bits that hold it; `nil` if it had to be in 7 (RFC 6455 section 5.2: the minimal number of bytes
+    /// must be used).
+    @inline(__always)
+    private static func shortestLength(in16Bits length: UInt16) -> UInt64? { length < 126 ? nil : UInt64(length) }
 
     private mutating func parsePartial(
         _ input: RawSpan,
@@ -260,10 +266,9 @@ public struct FrameHeaderParser: Sendable {
     private static func longPayloadLength(_ short: UInt8, _ bytes: RawSpan) throws(WebSocketProtocolError) -> UInt64 {
         switch short {
         case 126:
-            let length = UInt64(bytes.byte(at: 2)) << 8 | UInt64(bytes.byte(at: 3))
-            // RFC 6455 section 5.2: the minimal number of bytes must be used.
-            if length < 126 {
-                throw WebSocketProtocolError(.lengthNotMinimal, "A length of \(length) came in 16 bits.")
+            let word = bytes.half(at: 2)
+            guard let length = shortestLength(in16Bits: word) else {
+                throw WebSocketProtocolError(.lengthNotMinimal, "A length of \(word) came in 16 bits.")
             }
             return length
         default:
