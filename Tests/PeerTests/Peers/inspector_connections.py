@@ -35,7 +35,7 @@ def ask(base, text):
     fields = {"X-Text": value, "Content-Type": "text/plain", "Authorization": "Bearer hidden"}
     try:
         urllib.request.urlopen(urllib.request.Request(base + path, text.encode(), fields), timeout=limit(20)).close()
-    except urllib.error.HTTPProtocolError:
+    except urllib.error.HTTPError:
         pass
 
 
