@@ -106,12 +106,12 @@ public final class TestClient: Sendable {
         return TestConnection(socket, over: connection, host: host)
     }
 
-    /// Makes a GET request; see ``request(_:_:fields:body:)``.
+    /// Makes a GET request; see ``request(_:_:headers:body:)``.
     public func get(_ path: String, headers: HTTPFields = [:]) async throws -> TestResponse {
         try await request(.get, path, headers: headers)
     }
 
-    /// Makes a POST request; see ``request(_:_:fields:body:)``.
+    /// Makes a POST request; see ``request(_:_:headers:body:)``.
     public func post(
         _ path: String,
         headers: HTTPFields = [:],

@@ -84,7 +84,7 @@ public actor TestConnection {
 
     // MARK: Requests
 
-    /// Makes a GET request; see ``request(_:_:fields:body:)``.
+    /// Makes a GET request; see ``request(_:_:headers:body:)``.
     public func get(_ path: String, headers: HTTPFields = [:]) async throws -> TestResponse {
         try await request(.get, path, headers: headers)
     }
@@ -111,7 +111,7 @@ public actor TestConnection {
 
     /// Sends a request, and doesn't wait: for several in a row, each answered by a ``response()``.
     ///
-    /// Parameters and errors are those of ``request(_:_:fields:body:)``.
+    /// Parameters and errors are those of ``request(_:_:headers:body:)``.
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -131,7 +131,7 @@ public actor TestConnection {
 
     /// Sends the head of a request whose body follows piece by piece, in chunks unless the fields say how long it is.
     ///
-    /// Parameters and errors are those of ``request(_:_:fields:body:)``.
+    /// Parameters and errors are those of ``request(_:_:headers:body:)``.
     public func begin(_ method: HTTPRequest.Method, _ path: String, headers: HTTPFields = [:]) async throws {
         var headers = headers
         sendsChunks = !headers.contains(.contentLength)
@@ -140,7 +140,7 @@ public actor TestConnection {
         unanswered.append(method)
     }
 
-    /// Sends a piece of the body behind ``begin(_:_:fields:)``.
+    /// Sends a piece of the body behind ``begin(_:_:headers:)``.
     ///
     /// - Parameter piece: some bytes; none send nothing.
     /// - Throws: `SocketError` when the connection has ended.
@@ -152,7 +152,7 @@ public actor TestConnection {
         try await socket.write(sendsChunks ? Array("\(size)\r\n".utf8) + piece + [13, 10] : piece)
     }
 
-    /// Ends the body behind ``begin(_:_:fields:)``.
+    /// Ends the body behind ``begin(_:_:headers:)``.
     ///
     /// - Parameter trailers: fields after a body in chunks; ignored where the length was said.
     /// - Throws: `SocketError` when the connection has ended.

@@ -4,7 +4,7 @@
 public import DuplexWire
 public import HTTPTypes
 
-/// An event stream of a server under test, as `EventSource` reads it; see ``TestClient/events(_:lastEventID:fields:)``.
+/// An event stream of a server under test, as `EventSource` reads it; see ``TestClient/events(_:lastEventID:headers:)``.
 public actor TestEventStream {
     /// The status and the fields that it began with.
     public nonisolated let head: ResponseHead
@@ -63,7 +63,7 @@ extension TestClient {
     ///   - lastEventID: the last event that was seen, when it reconnects. Default: none.
     ///   - headers: further fields.
     /// - Returns: the stream, whatever its status is.
-    /// - Throws: as ``request(_:_:fields:body:)``.
+    /// - Throws: as ``request(_:_:headers:body:)``.
     public func events(
         _ path: String,
         lastEventID: String? = nil,

@@ -69,7 +69,7 @@ public struct CORSPolicy: Sendable {
     ///   - origins: whose pages may.
     ///   - methods: which methods they may use beside GET, HEAD and POST. Default: ``usualMethods``, so that shared
     ///     folders work.
-    ///   - headers: which fields they may set beside those that every page may. Default: ``usualFields``.
+    ///   - headers: which fields they may set beside those that every page may. Default: ``usualHeaders``.
     ///   - exposed: which fields of answers they may read beside those that every page may. Default: ``usualExposed``.
     ///   - allowsCredentials: whether cookies and logins go with their requests. Default: false. Never with
     ///     ``Origins/any``: any page could act as whoever looks at it.

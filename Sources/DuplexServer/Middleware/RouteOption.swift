@@ -50,7 +50,7 @@ public struct RouteOption: Sendable {
         RouteOption { $0.inflatesBodies = inflates }
     }
 
-    /// Allows `async` handlers to send early hints with ``Request/sendEarlyHints(_:fields:)`` (RFC 8297).
+    /// Allows `async` handlers to send early hints with ``Request/sendEarlyHints(_:headers:)`` (RFC 8297).
     public static let earlyHints = RouteOption { $0.sendsEarlyHints = true }
 
     /// The least bytes of a request's body in a second, once `headTime` has passed; 408 answers a slower one.

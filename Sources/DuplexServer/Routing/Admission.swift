@@ -54,7 +54,7 @@ extension Admission where Value == Void {
     public static var accepted: Admission { accepted(()) }
 
     /// Opens the WebSocket, with further fields, a subprotocol or compression; see
-    /// ``accepted(_:fields:subprotocol:compression:)``.
+    /// ``accepted(_:headers:subprotocol:compression:)``.
     public static func accepted(
         headers: HTTPFields = [:],
         subprotocol: String? = nil,

@@ -70,7 +70,7 @@ extension RequestHead {
     /// The fields in the order in which they were sent.
     public var headers: HTTPFields { content.headers }
 
-    /// The value of one field, as ``fields`` has it, without making all of them for it.
+    /// The value of one field, as ``headers`` has it, without making all of them for it.
     package func value(of name: HTTPField.Name) -> String? {
         content.withValue(of: name) { value in
             guard let value else { return nil }
