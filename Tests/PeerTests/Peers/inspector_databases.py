@@ -149,6 +149,8 @@ async def sql(page, writer):
     await writer.wait_until("document.getElementById('sql-writes')", "the way to write")
     await writer.fill("sql", "INSERT INTO changing VALUES ('one'), ('two'); CREATE TABLE added (a)")
     await writer.click("sql-writes")
+    # A busy machine needs more than the default of 25 ms.
+    await writer.click("sql-long")
     await writer.click("sql-run")
     await writer.shows("sql-status", "done, 2 rows changed")
     await writer.wait_until(TABLE.format('"added"'), "the new table in the list")
