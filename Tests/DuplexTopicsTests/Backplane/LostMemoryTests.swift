@@ -13,7 +13,7 @@ import Testing
 @Suite("A backplane that loses its memory", .timeLimit(minutes: 1))
 struct LostMemoryTests {
     /// A node that is subscribed, and what others of its hub publish.
-    private struct Node {
+    fileprivate struct Node {
         let hub: MemoryHub
         let backplane: MemoryBackplane
         let topic: Topic
@@ -75,13 +75,7 @@ struct LostMemoryTests {
 
     @Test("What came while a history was asked for isn't lost, though the backplane loses it before it answers")
     func early() async throws {
-        var options = TopicOptions()
-        try options.keep("#")
-        try await TestLoop.run { test in
-            let hub = MemoryHub(clock: test.loop.clock)
-            let held = HeldHistories(MemoryBackplane(hub))
-            let topics = Topics(options, clock: test.loop.clock, backplane: held)
-            let node = Node(hub: hub, backplane: held.inner, topic: topics["a"])
+        try await HeldHistories.run { held, node async throws in
             var messages = node.topic.messages().makeAsyncIterator()
             node.publish(1...3)
             node.forget()
@@ -92,22 +86,15 @@ struct LostMemoryTests {
                 let taken = try await messages.next()
                 #expect(taken?.text == "other \(number)" && taken?.isAfterGap == (number == 4 || number == 6))
             }
-            await topics.close()
         }
     }
 
     @Test("A subscription that is confirmed once more, with a history on its way, loses no message")
     func confirmedAgain() async throws {
-        var options = TopicOptions()
-        try options.keep("#")
-        try await TestLoop.run { test in
-            let hub = MemoryHub(clock: test.loop.clock)
-            let held = HeldHistories(MemoryBackplane(hub))
-            let topics = Topics(options, clock: test.loop.clock, backplane: held)
-            let node = Node(hub: hub, backplane: held.inner, topic: topics["a"])
+        try await HeldHistories.run { held, node async throws in
             var messages = node.topic.messages().makeAsyncIterator()
             node.publish(1...3)
-            hub.forget()
+            node.hub.forget()
             held.confirm("a")
             node.publish(4...5)
             held.answer()
@@ -115,7 +102,6 @@ struct LostMemoryTests {
                 let taken = try await messages.next()
                 #expect(taken?.text == "other \(number)")
             }
-            await topics.close()
         }
     }
 
@@ -159,6 +145,18 @@ private final class HeldHistories: Backplane {
     private let listener = Mutex<(any BackplaneListener)?>(nil)
 
     init(_ inner: MemoryBackplane) { self.inner = inner }
+
+    static func run(_ body: (HeldHistories, LostMemoryTests.Node) async throws -> Void) async throws {
+        var options = TopicOptions()
+        try options.keep("#")
+        try await TestLoop.run { test in
+            let hub = MemoryHub(clock: test.loop.clock)
+            let held = HeldHistories(MemoryBackplane(hub))
+            let topics = Topics(options, clock: test.loop.clock, backplane: held)
+            try await body(held, LostMemoryTests.Node(hub: hub, backplane: held.inner, topic: topics["a"]))
+            await topics.close()
+        }
+    }
 
     /// Confirms the subscription to a topic again.
     func confirm(_ topic: String) {
