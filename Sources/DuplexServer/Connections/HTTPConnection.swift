@@ -295,6 +295,7 @@ final class HTTPConnection {
         guard let action = ending.take(event) else { return }
         switch action {
         case .linger: return linger()
+        case .handOver: return handOver()
         case .closeWhenSent: channel.closeWhenSent(within: services.closeTimeout)
         case .reset:
             session.abandonResponse()
@@ -333,7 +334,6 @@ final class HTTPConnection {
 
     /// Gives the channel to a WebSocket.
     private func handOver() {
-        _ = ending.take(.upgraded)
         channel.needsReader = false
         endRecord(isCut: false)
         disarmTimer()
@@ -726,7 +726,7 @@ final class HTTPConnection {
             asked: present?.opening?.asked,
             span: present?.opening?.span
         )
-        handOver()
+        end(.upgraded)
         services.owner.open(upgrade, from: self)
     }
 

@@ -3,7 +3,7 @@
 
 /// How a connection that speaks HTTP ends.
 ///
-/// What may still be read and written of a request is in the session; here it is the transport.
+/// The session has the rest of the request and of its response; this is about the transport.
 enum HTTPEnding: UInt8, CaseIterable {
     /// Requests are taken and answered.
     case serving
@@ -24,7 +24,7 @@ enum HTTPEnding: UInt8, CaseIterable {
         case inputEnded
         /// The client has had its time to end its side.
         case timedOut
-        /// Given up at once, so that nobody takes what was sent for the whole.
+        /// The connection is given up at once, so that a part of a response isn't taken for the whole.
         case cut
         /// The transport has failed.
         case failed
@@ -32,18 +32,20 @@ enum HTTPEnding: UInt8, CaseIterable {
         case upgraded
     }
 
-    /// What is to be done with the channel.
+    /// The next step for the channel.
     enum Action {
         /// Ends the outgoing stream and waits for the end of the incoming one.
         case linger
         /// Closes when everything is sent.
         case closeWhenSent
         case reset
-        /// Lets go of it.
+        /// Lets go of it, as it has closed.
         case release
+        /// Gives it to the WebSocket.
+        case handOver
     }
 
-    /// What an event makes of it.
+    /// The state after an event.
     func next(_ event: Event) -> HTTPEnding {
         switch (self, event) {
         case (.serving, .answered): .lingering
@@ -56,7 +58,7 @@ enum HTTPEnding: UInt8, CaseIterable {
 
     /// Takes an event.
     ///
-    /// - Returns: what is to be done; `nil` if the event changes nothing.
+    /// - Returns: the next step; `nil` if the event changes nothing.
     mutating func take(_ event: Event) -> Action? {
         let next = next(event)
         guard next != self else { return nil }
@@ -65,7 +67,8 @@ enum HTTPEnding: UInt8, CaseIterable {
         case .answered: .linger
         case .concluded, .inputEnded, .timedOut: .closeWhenSent
         case .cut: .reset
-        case .failed, .upgraded: .release
+        case .failed: .release
+        case .upgraded: .handOver
         }
     }
 }
