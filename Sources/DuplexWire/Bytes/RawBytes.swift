@@ -63,6 +63,16 @@ extension Array where Element == UInt8 {
     }
 }
 
+extension Array where Element == UInt8 {
+    /// Lends the bytes to `body`, which may change them.
+    mutating func withRawSpan<Result>(_ body: (inout MutableRawSpan) -> Result) -> Result {
+        var span = mutableSpan
+        // A byte is valid whatever is written to it.
+        var raw = unsafe span.mutableBytes
+        return body(&raw)
+    }
+}
+
 extension OutputRawSpan {
     /// Masks the last `count` bytes that were written (RFC 6455 section 5.3); traps when there are fewer.
     mutating func maskLast(_ count: Int, with key: UInt32) {
