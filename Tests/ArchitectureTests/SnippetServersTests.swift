@@ -36,6 +36,7 @@ struct SnippetServersTests {
     private static let plainConversations = [
         Conversation(server: "EchoServer", client: "$snippets/EchoClient", expected: ["hello\n", bye]),
         Conversation(server: "EchoServer", client: "$snippets/DelegatedClient", expected: ["hello\n", bye]),
+        Conversation(server: "EchoServer", client: "$snippets/BlockingClient", expected: ["hello\n", bye]),
         Conversation(server: "EchoServer", client: "$snippets/ScopedClient", expected: ["hello\n", "round trip: 0."]),
         Conversation(
             server: "EchoServer",

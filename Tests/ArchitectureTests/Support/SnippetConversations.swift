@@ -27,6 +27,11 @@ extension SnippetServersTests {
             expected: ["connecting(1, url 0)\n", "subscribe prices\n"]
         ),
         Conversation(
+            server: "EchoServer",
+            client: awaiting("ACME", from: "PriceClient"),
+            expected: ["ACME unknown\n"]
+        ),
+        Conversation(
             server: "FileServer",
             preparation: "mkdir dist && echo app > dist/index.html && mount -t tmpfs none /srv && mkdir /srv/downloads "
                 + "&& echo text > /srv/downloads/a.txt",
