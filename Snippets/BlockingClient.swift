@@ -1,4 +1,5 @@
 // A WebSocket client over a blocking socket of the system: `swift run BlockingClient ws://localhost:8080/echo`.
+#if os(Linux)
 import DuplexWire
 import Glibc
 
@@ -97,3 +98,4 @@ while true {
 }
 connection.close()
 print(session.report)
+#endif

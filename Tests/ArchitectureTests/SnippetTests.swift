@@ -11,7 +11,7 @@ struct SnippetTests {
     /// A client and a server in memory, once for each size of the pieces.
     private static let talk =
         "hello, once more, closed by this side with 1000 (normal closure); the peer answered 1000 (normal closure) true\n"
-    private static let silence = "The peer has been silent for 40 s after a ping.\n"
+    private static let silence = "The peer has been silent for 20.0 seconds after a ping.\n"
 
     static let printed = [
         (name: "TestWithAClock", text: "the read ended: timedOut\nthe peer was refused\n"),

@@ -22,6 +22,7 @@ extension WebSocketSession {
     /// The frame isn't compressed. It counts as sent: write it to the transport, after all that was returned before.
     ///
     /// - Parameter message: The message; its size has no bound here.
+    /// - Returns: The header and the payload, masked by a client.
     public func encoded(_ message: Message) -> [UInt8] {
         switch message {
         case .text(let text): encoded(.text, Array(text.utf8))
@@ -36,6 +37,8 @@ extension WebSocketSession {
     /// Returns the pongs, pings and the close frame that wait, and forgets them; no bytes if none waits.
     ///
     /// They count as sent: write them to the transport, between two frames.
+    ///
+    /// - Returns: The frames.
     public func takeControlOutput() -> [UInt8] {
         hasControlOutput ? [UInt8](room: controlOutputSize) { writeControlOutput(into: &$0) } : []
     }
