@@ -39,7 +39,8 @@ struct Connection {
         let milliseconds = max(0, min(time / .milliseconds(1) + 1, 3_600_000))
         guard poll(&request, 1, Int32(milliseconds)) > 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: 16_384)
-        return Array(bytes.prefix(max(0, recv(descriptor, &bytes, bytes.count, 0))))
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        return Array(bytes.prefix(max(0, count)))
     }
 
     func close() { _ = Glibc.close(descriptor) }
