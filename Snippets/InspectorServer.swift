@@ -8,7 +8,7 @@ let console = InspectorConsole()
 LoggingSystem.bootstrap { InspectorLogHandler(label: $0, to: console, and: StreamLogHandler.standardError(label: $0)) }
 
 var options = InspectorOptions()
-options.allows = [.sending, .commands]
+options.allowedChanges = [.sending, .commands]
 options.console = console
 options.databases["Main"] = "app.sqlite"
 options.folders["Documents"] = try SharedFolder("documents")
@@ -19,5 +19,5 @@ var server = WebServer(port: 8080)
 server.webSocket("/echo") { socket in
     for try await message in socket.messages { try await socket.send(message) }
 }
-server.inspector("/_inspect", options)
+server.inspector("/_inspect", options: options)
 try await server.run(until: .terminate, .interrupt)

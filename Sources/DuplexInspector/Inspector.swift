@@ -42,9 +42,9 @@ public final class Inspector: Sendable {
     /// Adds everything below the path, behind the guard.
     func add(to group: inout RouteGroup) {
         group.use(entrance.option)
-        var routes = InspectorRoutes(group, allowed: options.allows, logger: logger)
+        var routes = InspectorRoutes(group, allowed: options.allowedChanges, logger: logger)
         for room in rooms { room.add(to: &routes) }
-        let state = State(pages: rooms.map(\.page), allows: options.allows.map(\.rawValue).sorted())
+        let state = State(pages: rooms.map(\.page), allows: options.allowedChanges.map(\.rawValue).sorted())
         routes.get("/state") { _ in try InspectorAnswer.json(state) }
         let viewer = LiveViewer(topics: routes.topics)
         group = routes.group
@@ -67,14 +67,14 @@ extension WebServer {
     ///
     /// - Parameters:
     ///   - path: where the page is, such as `/_inspect`.
-    ///   - options: what is shown, who may look, and what may be changed. Default: as in ``InspectorOptions``.
     ///   - settings: settings of these routes that differ from the server's, such as the app's own authentication.
+    ///   - options: what is shown, who may look, and what may be changed. Default: as in ``InspectorOptions``.
     /// - Returns: the inspector, which knows its token.
     @discardableResult
     public mutating func inspector(
         _ path: String,
-        _ options: InspectorOptions = InspectorOptions(),
-        _ settings: RouteOption...
+        _ settings: RouteOption...,
+        options: InspectorOptions = InspectorOptions()
     ) -> Inspector {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
         let history = RequestHistory(options.requests)
@@ -85,7 +85,7 @@ extension WebServer {
             inspector.add(to: &group)
         }
         onServing.append { urls in
-            for url in urls { options.tellsAddress(inspector.address(below: url)) }
+            for url in urls { options.onStart(inspector.address(below: url)) }
         }
         return inspector
     }

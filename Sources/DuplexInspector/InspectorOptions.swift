@@ -24,7 +24,7 @@ public struct InspectorOptions: Sendable {
     /// What may be changed by the page.
     ///
     /// Default: nothing.
-    public var allows: Set<InspectorChange> = []
+    public var allowedChanges: Set<InspectorChange> = []
     /// What the process writes and logs.
     ///
     /// Default: none, and the page has no console.
@@ -34,7 +34,7 @@ public struct InspectorOptions: Sendable {
     /// listener.
     ///
     /// Hazard: whoever reads it can look. Default: it is written to standard error.
-    public var tellsAddress: @Sendable (String) -> Void = { address in
+    public var onStart: @Sendable (String) -> Void = { address in
         FileHandle.standardError.write(Data("The inspector is at \(address)\n".utf8))
     }
     /// How many of the last requests are kept while somebody looks, and how much of their bodies.
@@ -52,7 +52,7 @@ public struct InspectorOptions: Sendable {
 
     /// The folders that are shown, by the names that the page has for them.
     ///
-    /// Each is shown as far as its `FolderOptions` let visitors look, and changed by the page only where ``allows`` has
+    /// Each is shown as far as its `FolderOptions` let visitors look, and changed by the page only where ``allowedChanges`` has
     /// ``InspectorChange/files``, too. SQLite databases in them are shown as ``databases`` are.
     ///
     /// Databases and what SQLite has beside them aren't downloaded, copied or moved as files: closing such a file takes
@@ -63,7 +63,7 @@ public struct InspectorOptions: Sendable {
     public var folders: [String: SharedFolder] = [:]
     /// The SQLite databases that are shown, by the names that the page has for them: the paths of their files.
     ///
-    /// They are only read, unless ``allows`` has ``InspectorChange/sql``. An app that goes on with a database in WAL
+    /// They are only read, unless ``allowedChanges`` has ``InspectorChange/sql``. An app that goes on with a database in WAL
     /// mode isn't held up; in another mode its changes wait for what is being read.
     ///
     /// Hazard: an app that has a SQLite library of its own beside the system's has to name copies of the databases that
@@ -85,7 +85,7 @@ public struct InspectorOptions: Sendable {
     ///
     /// Default: all but the last, secrets masked.
     public var values = InspectorValues()
-    /// The commands that can be run where `allows` has ``InspectorChange/commands``.
+    /// The commands that can be run where ``allowedChanges`` has ``InspectorChange/commands``.
     ///
     /// Default: none.
     public var commands = InspectorCommands()
@@ -116,7 +116,7 @@ public struct InspectorOptions: Sendable {
     ///   - answer: gets text or JSON, up to 64 KiB; an error that it throws is shown.
     public mutating func messages(
         within limit: Duration = .seconds(20),
-        _ answer: @escaping @Sendable (String) async throws -> CommandAnswer
+        _ answer: @escaping @Sendable (String) async throws -> InspectorCommandResponse
     ) {
         commands.takeMessages(within: limit, answer)
     }

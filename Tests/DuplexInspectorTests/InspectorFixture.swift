@@ -30,7 +30,7 @@ struct InspectorFixture {
         _ body: (InspectorFixture) async throws -> Void
     ) async throws {
         var server = server
-        let inspector = server.inspector("/_inspect", options)
+        let inspector = server.inspector("/_inspect", options: options)
         try await WebServer.testing(server) { client async throws in
             try await body(InspectorFixture(client: client, inspector: inspector))
         }
@@ -39,7 +39,7 @@ struct InspectorFixture {
     /// Options with which these changes may be made.
     static func allowing(_ changes: InspectorChange...) -> InspectorOptions {
         var options = InspectorOptions()
-        options.allows = Set(changes)
+        options.allowedChanges = Set(changes)
         return options
     }
 

@@ -8,7 +8,7 @@ import Testing
     @Test("Nothing may be changed and nobody from elsewhere may look, unless the app says so")
     func standard() {
         let options = InspectorOptions()
-        #expect(options.access == .token && options.allows.isEmpty && !options.answersOtherMachines)
+        #expect(options.access == .token && options.allowedChanges.isEmpty && !options.answersOtherMachines)
         #expect(options.hosts.isEmpty && options.secrets.isEmpty)
     }
 }

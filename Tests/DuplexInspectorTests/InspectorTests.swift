@@ -29,9 +29,9 @@ struct InspectorTests {
     @Test("Without the token every route answers 401, whatever it is, and those that will be added as well")
     func walk() async throws {
         var options = InspectorOptions()
-        options.allows = Set(InspectorChange.allCases)
+        options.allowedChanges = Set(InspectorChange.allCases)
         var server = WebServer(port: 0)
-        server.inspector("/_inspect", options)
+        server.inspector("/_inspect", options: options)
         let routes = Self.routes(of: server)
         #expect(routes.count > 10 && routes.contains { $0.method == nil } && routes.contains { $0.method == .post })
         try await WebServer.testing(server) { client async throws in
@@ -71,9 +71,9 @@ struct InspectorTests {
     func address() async throws {
         let told = Mutex<[String]>([])
         var options = InspectorOptions()
-        options.tellsAddress = { address in told.withLock { $0.append(address) } }
+        options.onStart = { address in told.withLock { $0.append(address) } }
         var server = WebServer(host: "127.0.0.1", port: 0)
-        let inspector = server.inspector("/_inspect/", options)
+        let inspector = server.inspector("/_inspect/", options: options)
         #expect(inspector.path == "/_inspect/")
         let running = try await server.start()
         let port = running.addresses[0].port

@@ -109,11 +109,11 @@ struct Inspect: AsyncParsableCommand {
             proxy.add(to: &server)
         }
         var options = InspectorOptions()
-        options.allows = Set(allow.compactMap(InspectorChange.init))
+        options.allowedChanges = Set(allow.compactMap(InspectorChange.init))
         options.recordings = try har.map(Self.recording)
-        options.tellsAddress = { address in console.print("  The inspector: \(address)") }
+        options.onStart = { address in console.print("  The inspector: \(address)") }
         server.compression = .offered
-        server.inspector(InspectedServer.path, options)
+        server.inspector(InspectedServer.path, options: options)
         return server
     }
 

@@ -27,8 +27,8 @@ struct InspectedServer {
     /// Adds the inspector.
     func add(to server: inout WebServer) {
         var options = InspectorOptions()
-        options.allows = Set(changes.compactMap(InspectorChange.init))
-        options.tellsAddress = { address in console.print("  The inspector: \(address)") }
+        options.allowedChanges = Set(changes.compactMap(InspectorChange.init))
+        options.onStart = { address in console.print("  The inspector: \(address)") }
         options.console = .command
         if let folder { options.folders["Served"] = folder }
         let note = Note()
@@ -43,7 +43,7 @@ struct InspectedServer {
             return .table(columns: ["Number", "Square"], rows: (0...last).map { ["\($0)", "\($0 * $0)"] })
         }
         options.views.add("This process") { await DemoScene.take() }
-        server.inspector(Self.path, options)
+        server.inspector(Self.path, options: options)
     }
 
     /// A value to try with.
@@ -70,21 +70,22 @@ enum DemoScene {
     private static let columns = 6
 
     /// The scene as it is now.
-    static func take() async -> ViewNode {
-        var parts: [ViewNode] = []
+    static func take() async -> InspectorView {
+        var parts: [InspectorView] = []
         for (number, server) in ServingLoops.all.enumerated() { parts.append(await node(of: server, number + 1)) }
         parts.append(await loops())
         var top = gap
         for index in parts.indices {
-            parts[index].frame.x = gap
-            parts[index].frame.y = top
-            top += parts[index].frame.height + gap
+            parts[index].x = gap
+            parts[index].y = top
+            top += parts[index].height + gap
         }
         let process = ProcessInfo.processInfo
-        return ViewNode(
+        return InspectorView(
             "process",
             type: "Process",
-            frame: .init(width: width, height: top),
+            width: width,
+            height: top,
             properties: [
                 "name": process.processName, "id": "\(process.processIdentifier)", "host": process.hostName,
                 "system": process.operatingSystemVersionString,
@@ -95,30 +96,36 @@ enum DemoScene {
 
     // MARK: Servers
 
-    private static func node(of server: ServingLoops, _ number: Int) async -> ViewNode {
+    private static func node(of server: ServingLoops, _ number: Int) async -> InspectorView {
         let connections = await server.connections.sorted { $0.age > $1.age }
-        var children: [ViewNode] = []
+        var children: [InspectorView] = []
         for connection in connections.prefix(limit) { children.append(await node(of: connection)) }
         return panel("server \(number)", "WebServer", ["connections": "\(connections.count)"], children)
     }
 
-    private static func node(of connection: ServerConnection) async -> ViewNode {
+    private static func node(of connection: ServerConnection) async -> InspectorView {
         let peer = connection.remoteAddress.map { "\($0)" } ?? "somebody"
         let age = "\(connection.age.components.seconds) s"
         let route = connection.route ?? "between two requests"
-        let frame = ViewNode.Frame(width: cell.width, height: cell.height)
         guard case .webSocket(let socket) = connection.kind else {
             // Of that connection alone, as long as it is there.
             let identity = connection.client.map { UInt32(truncatingIfNeeded: ObjectIdentifier($0).hashValue) } ?? 0
             let id = "connection \(String(identity, radix: 36))"
-            return ViewNode(id, type: "HTTP", frame: frame, properties: ["peer": peer, "route": route, "age": age])
+            return InspectorView(
+                id,
+                type: "HTTP",
+                width: cell.width,
+                height: cell.height,
+                properties: ["peer": peer, "route": route, "age": age]
+            )
         }
         let now = await socket.snapshot
         let id = "\(socket.id)"
-        return ViewNode(
+        return InspectorView(
             id,
             type: "WebSocket",
-            frame: frame,
+            width: cell.width,
+            height: cell.height,
             properties: [
                 "peer": peer, "route": route, "age": age, "state": "\(now.state)",
                 "received": "\(now.counts.messagesReceived) messages, \(now.counts.bytesReceived) bytes",
@@ -139,18 +146,22 @@ enum DemoScene {
         at y: Double,
         filled bytes: Double,
         of most: Double
-    ) -> ViewNode {
+    ) -> InspectorView {
         let inner = cell.width - 20
-        let filled = ViewNode(
+        let filled = InspectorView(
             "\(id), \(name), filled",
             type: "Filled",
-            frame: .init(width: max(2, inner * min(1, bytes / most)), height: 20),
+            width: max(2, inner * min(1, bytes / most)),
+            height: 20,
             properties: ["bytes": "\(Int(bytes))"]
         )
-        var bar = ViewNode(
+        var bar = InspectorView(
             "\(id), \(name)",
             type: "Buffer",
-            frame: .init(x: 10, y: y, width: inner, height: 20),
+            x: 10,
+            y: y,
+            width: inner,
+            height: 20,
             properties: ["name": name],
             children: [filled]
         )
@@ -161,15 +172,16 @@ enum DemoScene {
 
     // MARK: Loops
 
-    private static func loops() async -> ViewNode {
-        var children: [ViewNode] = []
+    private static func loops() async -> InspectorView {
+        var children: [InspectorView] = []
         for (number, loop) in EventLoop.all.enumerated() {
             let kinds = await loop.look { "\(type(of: $0))" }
             let counts = Dictionary(kinds.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
-            var node = ViewNode(
+            var node = InspectorView(
                 "loop \(number + 1)",
                 type: "EventLoop",
-                frame: .init(width: cell.width, height: cell.height)
+                width: cell.width,
+                height: cell.height
             )
             node.properties = counts.map { .init($0.key, "\($0.value)") }
             children.append(node)
@@ -182,15 +194,21 @@ enum DemoScene {
         _ id: String,
         _ type: String,
         _ properties: KeyValuePairs<String, String>,
-        _ children: [ViewNode]
-    ) -> ViewNode {
+        _ children: [InspectorView]
+    ) -> InspectorView {
         var placed = children
         for index in placed.indices {
-            placed[index].frame.x = gap + Double(index % columns) * (cell.width + gap)
-            placed[index].frame.y = gap + Double(index / columns) * (cell.height + gap)
+            placed[index].x = gap + Double(index % columns) * (cell.width + gap)
+            placed[index].y = gap + Double(index / columns) * (cell.height + gap)
         }
         let rows = Double(max(1, (children.count + columns - 1) / columns))
-        let frame = ViewNode.Frame(width: width - 2 * gap, height: rows * (cell.height + gap) + gap)
-        return ViewNode(id, type: type, frame: frame, properties: properties, children: placed)
+        return InspectorView(
+            id,
+            type: type,
+            width: width - 2 * gap,
+            height: rows * (cell.height + gap) + gap,
+            properties: properties,
+            children: placed
+        )
     }
 }

@@ -17,7 +17,7 @@ final class CommandRuns: Sendable {
     /// How a run stands.
     enum State: Sendable {
         case running
-        case done(CommandAnswer)
+        case done(InspectorCommandResponse)
         case failed(String)
         case stopped
 
@@ -78,7 +78,7 @@ final class CommandRuns: Sendable {
     /// - Throws: `Problem` with 429 where too many run.
     func begin(
         _ command: CommandDefinition,
-        _ arguments: CommandArguments,
+        _ arguments: InspectorArguments,
         isMessage: Bool = false,
         _ logger: Logger
     ) throws -> Int {
@@ -178,7 +178,7 @@ final class CommandRuns: Sendable {
         var state: String
         var forgotten: Bool?
         var error: String?
-        var answer: CommandAnswer.Shown?
+        var answer: InspectorCommandResponse.Shown?
 
         init(_ run: Run, withAnswer: Bool) {
             id = run.id

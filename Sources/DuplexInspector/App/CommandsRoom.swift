@@ -30,7 +30,7 @@ struct CommandsRoom: InspectorRoom {
         struct Command: Codable, Sendable {
             var name: String
             var detail: String
-            var arguments: [CommandArgument.Field]
+            var arguments: [InspectorArgument.Field]
         }
 
         var commands: [Command]
@@ -66,7 +66,7 @@ struct CommandsRoom: InspectorRoom {
             guard let command = commands.all.first(where: { $0.name == wish.command }) else {
                 throw Problem(.notFound, "There is no such command.")
             }
-            let arguments = try CommandArguments(wish.arguments ?? [:], for: command.arguments)
+            let arguments = try InspectorArguments(wish.arguments ?? [:], for: command.arguments)
             let shown = arguments.shown(command.arguments).map { "\($0.name): \($0.text)" }.joined(separator: ", ")
             let id = try runs.begin(command, arguments, logger)
             note.says("\(wish.command) (\(shown)), run \(id)")
@@ -75,7 +75,7 @@ struct CommandsRoom: InspectorRoom {
         routes.change(.commands, "/commands/message") { request, note in
             let message = try await request.decode(Message.self)
             guard let command = commands.messages else { throw Problem(.notFound, "The app takes no messages.") }
-            let arguments = try CommandArguments(["text": message.text], for: command.arguments)
+            let arguments = try InspectorArguments(["text": message.text], for: command.arguments)
             let id = try runs.begin(command, arguments, isMessage: true, logger)
             note.says("a message, “\(message.text.prefix(200))”, run \(id)")
             return try InspectorAnswer.json(Choice(id: id))

@@ -31,10 +31,10 @@ public struct InspectorCommands: Sendable {
     ///   - run: does it, off the server's loops; an error that it throws is shown.
     public mutating func add(
         _ name: String,
-        _ arguments: CommandArgument...,
+        _ arguments: InspectorArgument...,
         detail: String = "",
         within limit: Duration = .seconds(60),
-        _ run: @escaping @Sendable (CommandArguments) async throws -> CommandAnswer
+        _ run: @escaping @Sendable (InspectorArguments) async throws -> InspectorCommandResponse
     ) {
         precondition(!all.contains { $0.name == name }, "There are two commands of the name \(name).")
         precondition(
@@ -51,7 +51,7 @@ public struct InspectorCommands: Sendable {
     ///   - answer: answers a message.
     mutating func takeMessages(
         within limit: Duration,
-        _ answer: @escaping @Sendable (String) async throws -> CommandAnswer
+        _ answer: @escaping @Sendable (String) async throws -> InspectorCommandResponse
     ) {
         messages = CommandDefinition(
             name: "Message",
@@ -67,7 +67,7 @@ public struct InspectorCommands: Sendable {
 struct CommandDefinition: Sendable {
     let name: String
     let detail: String
-    let arguments: [CommandArgument]
+    let arguments: [InspectorArgument]
     let limit: Duration
-    let run: @Sendable (CommandArguments) async throws -> CommandAnswer
+    let run: @Sendable (InspectorArguments) async throws -> InspectorCommandResponse
 }

@@ -15,7 +15,7 @@ public struct InspectorValues: Sendable {
     /// The settings that are shown, all of which may be changed.
     ///
     /// Default: the app's own, `UserDefaults.standard`.
-    public var defaults: [DefaultsSuite] = [.standard]
+    public var defaults: [InspectorDefaults] = [.standard]
     /// Whether the environment is shown, secrets masked.
     ///
     /// Default: it is.
@@ -44,29 +44,112 @@ public struct InspectorValues: Sendable {
 
     var secrets: SecretNames { SecretNames(secretNames, showsSecrets: showsSecrets) }
 
-    /// Adds a value of the app.
+    /// Adds a text of the app.
     ///
     /// - Parameters:
-    ///   - name: what the page calls it; each of a group has another one.
+    ///   - name: the name on the page; each value of a group has another one.
     ///   - group: the heading that it stands under. Default: `App`.
     ///   - isSecret: whether it is masked, whatever its name. Default: no.
-    ///   - get: gives the value, each second while somebody looks; on any thread, or on the actor that it names.
-    ///   - set: sets it; an error that it throws is shown. Default: the value is shown only.
-    public mutating func add<Value: InspectorValue>(
+    ///   - get: returns the value, each second while somebody looks; on any thread, or on the actor that it names.
+    ///   - set: sets the value; an error that it throws is shown. Default: the value is shown only.
+    public mutating func add(
+        _ name: String,
+        in group: String = "App",
+        isSecret: Bool = false,
+        get: @escaping @Sendable () async throws -> String,
+        set: (@Sendable (String) async throws -> Void)? = nil
+    ) {
+        add(name, in: group, isSecret: isSecret, .text, get, set)
+    }
+
+    /// Adds a whole number of the app.
+    ///
+    /// - Parameters:
+    ///   - name: the name on the page; each value of a group has another one.
+    ///   - group: the heading that it stands under. Default: `App`.
+    ///   - isSecret: whether it is masked, whatever its name. Default: no.
+    ///   - get: returns the value, each second while somebody looks; on any thread, or on the actor that it names.
+    ///   - set: sets the value; an error that it throws is shown. Default: the value is shown only.
+    public mutating func add(
+        _ name: String,
+        in group: String = "App",
+        isSecret: Bool = false,
+        get: @escaping @Sendable () async throws -> Int,
+        set: (@Sendable (Int) async throws -> Void)? = nil
+    ) {
+        add(name, in: group, isSecret: isSecret, .integer, get, set)
+    }
+
+    /// Adds a number of the app; one that isn't finite can't be written.
+    ///
+    /// - Parameters:
+    ///   - name: the name on the page; each value of a group has another one.
+    ///   - group: the heading that it stands under. Default: `App`.
+    ///   - isSecret: whether it is masked, whatever its name. Default: no.
+    ///   - get: returns the value, each second while somebody looks; on any thread, or on the actor that it names.
+    ///   - set: sets the value; an error that it throws is shown. Default: the value is shown only.
+    public mutating func add(
+        _ name: String,
+        in group: String = "App",
+        isSecret: Bool = false,
+        get: @escaping @Sendable () async throws -> Double,
+        set: (@Sendable (Double) async throws -> Void)? = nil
+    ) {
+        add(name, in: group, isSecret: isSecret, .number, get, set)
+    }
+
+    /// Adds a value of the app that is true or false.
+    ///
+    /// - Parameters:
+    ///   - name: the name on the page; each value of a group has another one.
+    ///   - group: the heading that it stands under. Default: `App`.
+    ///   - isSecret: whether it is masked, whatever its name. Default: no.
+    ///   - get: returns the value, each second while somebody looks; on any thread, or on the actor that it names.
+    ///   - set: sets the value; an error that it throws is shown. Default: the value is shown only.
+    public mutating func add(
+        _ name: String,
+        in group: String = "App",
+        isSecret: Bool = false,
+        get: @escaping @Sendable () async throws -> Bool,
+        set: (@Sendable (Bool) async throws -> Void)? = nil
+    ) {
+        add(name, in: group, isSecret: isSecret, .bool, get, set)
+    }
+
+    /// Adds a value of the app that is one case of an enumeration of texts, and chosen from a list.
+    ///
+    /// - Parameters:
+    ///   - name: the name on the page; each value of a group has another one.
+    ///   - group: the heading that it stands under. Default: `App`.
+    ///   - isSecret: whether it is masked, whatever its name. Default: no.
+    ///   - get: returns the value, each second while somebody looks; on any thread, or on the actor that it names.
+    ///   - set: sets the value; an error that it throws is shown. Default: the value is shown only.
+    public mutating func add<Value: RawRepresentable & CaseIterable & Sendable>(
         _ name: String,
         in group: String = "App",
         isSecret: Bool = false,
         get: @escaping @Sendable () async throws -> Value,
         set: (@Sendable (Value) async throws -> Void)? = nil
+    ) where Value.RawValue == String {
+        add(name, in: group, isSecret: isSecret, .choice, get, set)
+    }
+
+    private mutating func add<Value>(
+        _ name: String,
+        in group: String,
+        isSecret: Bool,
+        _ form: ValueForm<Value>,
+        _ get: @escaping @Sendable () async throws -> Value,
+        _ set: (@Sendable (Value) async throws -> Void)?
     ) {
-        let kind = Value.inspectorKind
         let write = set.map { set in
             { @Sendable (text: String) async throws in
-                guard let value = Value(inspectorText: text) else { throw ValueFault.unfit(text, kind) }
+                guard let value = form.value(text) else { throw ValueFault.unfit(text, form.kind) }
                 try await set(value)
             }
         }
-        add(ValueEntry(name, in: group, kind, isSecret: isSecret, get: { try await get().inspectorText }, set: write))
+        let read = { @Sendable () async throws in form.text(try await get()) }
+        add(ValueEntry(name, in: group, form.kind, isSecret: isSecret, get: read, set: write))
     }
 
     /// Adds a text of the app that is one of several.
@@ -126,7 +209,7 @@ public struct InspectorValues: Sendable {
 struct ValueEntry: Sendable {
     let name: String
     let group: String
-    let kind: InspectorValueKind
+    let kind: ValueKind
     let isSecret: Bool
     let get: @Sendable () async throws -> String
     let set: (@Sendable (String) async throws -> Void)?
@@ -134,7 +217,7 @@ struct ValueEntry: Sendable {
     init(
         _ name: String,
         in group: String,
-        _ kind: InspectorValueKind,
+        _ kind: ValueKind,
         isSecret: Bool,
         get: @escaping @Sendable () async throws -> String,
         set: (@Sendable (String) async throws -> Void)?
@@ -151,7 +234,7 @@ struct ValueEntry: Sendable {
 /// What is wrong with a value that somebody has written.
 enum ValueFault {
     /// A text that stands for no value of a kind; it isn't quoted, as it may be a secret.
-    static func unfit(_ text: String, _ kind: InspectorValueKind) -> Problem {
+    static func unfit(_ text: String, _ kind: ValueKind) -> Problem {
         let wanted =
             switch kind {
             case .text: "a text"

@@ -20,7 +20,7 @@ public struct InspectorViews: Sendable {
     public mutating func add(
         _ name: String,
         within limit: Duration = .seconds(5),
-        _ root: @escaping @Sendable () async throws -> ViewNode
+        _ root: @escaping @Sendable () async throws -> InspectorView
     ) {
         precondition(!all.contains { $0.name == name }, "There are two trees of the name \(name).")
         all.append(ViewProvider(name: name, limit: limit, root: root))
@@ -31,5 +31,5 @@ public struct InspectorViews: Sendable {
 struct ViewProvider: Sendable {
     let name: String
     let limit: Duration
-    let root: @Sendable () async throws -> ViewNode
+    let root: @Sendable () async throws -> InspectorView
 }

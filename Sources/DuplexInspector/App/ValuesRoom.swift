@@ -29,7 +29,7 @@ final class ValuesRoom: InspectorRoom {
 
     /// A value as it is before it is set.
     private struct Target {
-        let kind: InspectorValueKind
+        let kind: ValueKind
         let text: String
         let isSecret: Bool
         let set: @Sendable (String) async throws -> Void
@@ -126,7 +126,7 @@ final class ValuesRoom: InspectorRoom {
     private func item(
         _ group: String,
         _ name: String,
-        _ kind: InspectorValueKind,
+        _ kind: ValueKind,
         _ text: String,
         isEditable: Bool,
         isSecret: Bool
@@ -279,7 +279,7 @@ struct ValueItem: Codable, Hashable, Sendable {
     ///   - version: of the value.
     init(
         _ name: String,
-        _ kind: InspectorValueKind = .text,
+        _ kind: ValueKind = .text,
         value: String,
         isEditable: Bool = false,
         isSecret: Bool = false,
@@ -295,12 +295,12 @@ struct ValueItem: Codable, Hashable, Sendable {
     }
 
     /// A value that couldn't be had.
-    init(_ name: String, _ kind: InspectorValueKind, error: String) {
+    init(_ name: String, _ kind: ValueKind, error: String) {
         self.init(name, kind)
         self.error = error
     }
 
-    private init(_ name: String, _ kind: InspectorValueKind) {
+    private init(_ name: String, _ kind: ValueKind) {
         self.name = name
         self.kind = kind.name
         if case .choice(let choices) = kind { self.choices = choices }

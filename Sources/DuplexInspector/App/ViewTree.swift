@@ -15,18 +15,26 @@ struct ViewTree: Sendable {
         var text = 16_384
     }
 
+    /// A rectangle in that of the parent; x goes to the right and y down.
+    struct Frame: Sendable, Hashable {
+        var x: Double
+        var y: Double
+        var width: Double
+        var height: Double
+    }
+
     /// One view of it.
     struct Node: Sendable {
         var id: String
         var type: String
         /// The place of its parent; -1 for the root.
         var parent: Int
-        var frame: ViewNode.Frame
+        var frame: Frame
         var isHidden: Bool
         var clips: Bool
         var alpha: Double
-        var properties: [ViewNode.Property]
-        var picture: ViewPicture?
+        var properties: [InspectorView.Property]
+        var picture: InspectorView.Picture?
     }
 
     private(set) var nodes: [Node] = []
@@ -36,7 +44,7 @@ struct ViewTree: Sendable {
     /// The last number behind an identity that several views have.
     private var lastNumbers: [String: Int] = [:]
 
-    init(_ root: ViewNode, _ limits: Limits = Limits()) {
+    init(_ root: InspectorView, _ limits: Limits = Limits()) {
         var bytes = 0
         var (isTooDeep, isTooMany, isTooLong) = (false, false, false)
         // Those that are still to be taken, the next one last: no recursion, however deep the app's tree is.
@@ -61,7 +69,7 @@ struct ViewTree: Sendable {
 
     /// Takes one view, with its texts cut to what there is room for.
     private mutating func take(
-        _ node: ViewNode,
+        _ node: InspectorView,
         _ parent: Int,
         _ limits: Limits,
         _ bytes: inout Int,
@@ -69,9 +77,9 @@ struct ViewTree: Sendable {
     ) -> Node {
         let (id, type) = (unique(Self.cut(node.id, 512)), Self.cut(node.type, 512))
         bytes += id.utf8.count + type.utf8.count
-        var properties: [ViewNode.Property] = []
+        var properties: [InspectorView.Property] = []
         for property in node.properties {
-            let property = ViewNode.Property(Self.cut(property.name, 512), Self.cut(property.value, limits.text))
+            let property = InspectorView.Property(Self.cut(property.name, 512), Self.cut(property.value, limits.text))
             let size = property.name.utf8.count + property.value.utf8.count
             if bytes + size > limits.bytes {
                 isTooLong = true
@@ -85,7 +93,7 @@ struct ViewTree: Sendable {
             id: id,
             type: type,
             parent: parent,
-            frame: Self.finite(node.frame),
+            frame: Self.finite(node),
             isHidden: node.isHidden,
             clips: node.clips,
             alpha: node.alpha.isFinite ? min(1, max(0, node.alpha)) : 1,
@@ -109,15 +117,15 @@ struct ViewTree: Sendable {
     }
 
     /// Numbers that can be drawn, to the hundredth.
-    private static func finite(_ frame: ViewNode.Frame) -> ViewNode.Frame {
+    private static func finite(_ view: InspectorView) -> Frame {
         func number(_ value: Double) -> Double {
             value.isFinite ? (min(1e7, max(-1e7, value)) * 100).rounded() / 100 : 0
         }
-        return ViewNode.Frame(
-            x: number(frame.x),
-            y: number(frame.y),
-            width: max(0, number(frame.width)),
-            height: max(0, number(frame.height))
+        return Frame(
+            x: number(view.x),
+            y: number(view.y),
+            width: max(0, number(view.width)),
+            height: max(0, number(view.height))
         )
     }
 

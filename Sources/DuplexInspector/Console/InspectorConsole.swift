@@ -17,7 +17,7 @@ import Synchronization
 /// try console.captureStreams()
 /// var options = InspectorOptions()
 /// options.console = console
-/// server.inspector("/_inspect", options)
+/// server.inspector("/_inspect", options: options)
 /// ```
 ///
 /// Several inspectors may show one console. Writers never wait for viewers.

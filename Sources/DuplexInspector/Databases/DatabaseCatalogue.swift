@@ -155,14 +155,14 @@ struct DatabaseCatalogue: Sendable {
 
     private func checkAll(below path: FolderPath, in folder: SharedFolder, _ name: String) async throws {
         guard try await folder.entry(at: path)?.kind == .folder else { return }
-        let (found, isCut) = try await folder.search(
+        let (found, isTruncated) = try await folder.search(
             for: "",
             below: path,
             lookingAt: Self.entryLimit,
             finding: Self.entryLimit,
             by: .app
         )
-        if isCut {
+        if isTruncated {
             throw Problem(.conflict, "“\(path)” has too much in it to see whether databases are among it.")
         }
         for match in found where Self.mayBe(match.entry) || Self.isBeside(match.entry.name) {

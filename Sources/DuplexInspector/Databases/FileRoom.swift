@@ -56,7 +56,7 @@ struct FileRoom: InspectorRoom {
                 .after { _, response in Self.allowFrame(&response) }
             )
             routes.mount { group in
-                group.uploader("/files/\(number)", guarding, root: folder, showing: showing)
+                group.uploader("/files/\(number)", guarding, folder: folder, options: showing)
             }
         }
     }

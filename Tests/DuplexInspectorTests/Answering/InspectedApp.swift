@@ -24,7 +24,7 @@ struct InspectedApp {
         var options = InspectorOptions()
         options.access = .ownToken("the-token-of-this-test")
         configure(&options)
-        server.inspector("/in", options)
+        server.inspector("/in", options: options)
         try await WebServer.testing(server) { client async throws in try await body(InspectedApp(client: client)) }
     }
 

@@ -215,7 +215,7 @@ struct InspectorGuardTests {
             if request.headers[.from] == "ann" { request[AuthenticatedUser.self] = "ann" }
             return nil
         }
-        let inspector = server.inspector("/_inspect", options, known)
+        let inspector = server.inspector("/_inspect", known, options: options)
         #expect(inspector.address(below: "http://localhost:80/") == "http://localhost:80/_inspect/")
         try await WebServer.testing(server) { client async throws in
             #expect(try await client.get("/_inspect/state", headers: [.from: "ann"]).status == .ok)

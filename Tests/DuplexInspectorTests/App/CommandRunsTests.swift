@@ -18,13 +18,13 @@ struct CommandRunsTests {
     private func command(
         _ name: String = "a",
         within limit: Duration = .limit(seconds: 60),
-        _ run: @escaping @Sendable (CommandArguments) async throws -> CommandAnswer
+        _ run: @escaping @Sendable (InspectorArguments) async throws -> InspectorCommandResponse
     ) -> CommandDefinition {
         CommandDefinition(name: name, detail: "", arguments: [], limit: limit, run: run)
     }
 
     private func begin(_ runs: CommandRuns, _ command: CommandDefinition) throws -> Int {
-        try runs.begin(command, CommandArguments([:], for: []), log.logger)
+        try runs.begin(command, InspectorArguments([:], for: []), log.logger)
     }
 
     private func shown(_ runs: CommandRuns, _ id: Int) throws -> CommandRuns.Shown {
@@ -41,7 +41,7 @@ struct CommandRunsTests {
         let runs = CommandRuns()
         let done = try begin(runs, command { _ in "good" })
         try await ended(1)
-        #expect(try shown(runs, done).answer == CommandAnswer.Shown(text: "good"))
+        #expect(try shown(runs, done).answer == InspectorCommandResponse.Shown(text: "good"))
         let failed = try begin(runs, command { _ in throw Problem(.badRequest, "The disk is full.") })
         try await ended(2)
         #expect(try shown(runs, failed).error == "The disk is full.")

@@ -16,21 +16,21 @@ struct CommandsRoomTests {
     func running() async throws {
         let log = RecordedLog()
         try await InspectedApp.run(log.logger) { options in
-            options.allows = [.commands]
+            options.allowedChanges = [.commands]
             options.commands.add("Reindex", .text("folder"), .text("token").secret) { given in
                 "\(given.text("folder") ?? "") done"
             }
         } _: { app async throws in
             let list = try await app.get("/commands").value(CommandsRoom.List.self)
             #expect(list.commands.map(\.name) == ["Reindex"] && !list.messages)
-            #expect(list.commands[0].arguments.first == CommandArgument.Field(name: "folder", kind: "text"))
+            #expect(list.commands[0].arguments.first == InspectorArgument.Field(name: "folder", kind: "text"))
             let wish = #"{"command":"Reindex","arguments":{"folder":"/a","token":"hush"}}"#
             let id = try Self.id(try await app.post("/commands/run", wish))
             let end = try await log.entry(of: "a command of the inspector has ended")
             #expect(end.metadata["command"] == "Reindex" && end.metadata["outcome"] == "done")
             let run = try await app.get("/commands/run?id=\(id)")
             let shown = try run.value(CommandRuns.Shown.self)
-            #expect(shown.answer == CommandAnswer.Shown(text: "/a done") && shown.message == nil)
+            #expect(shown.answer == InspectorCommandResponse.Shown(text: "/a done") && shown.message == nil)
             #expect(shown.arguments == [["folder", "/a"], ["token", "••••••"]])
             let begin = try await log.entry(of: "the inspector has changed something")
             #expect(begin.metadata["what"] == "Reindex (folder: /a, token: ••••••), run \(id)")
@@ -41,7 +41,7 @@ struct CommandsRoomTests {
     @Test("What there is none of is refused")
     func refusals() async throws {
         try await InspectedApp.run { options in
-            options.allows = [.commands]
+            options.allowedChanges = [.commands]
             options.commands.add("Count", .number("to")) { _ in "" }
         } _: { app async throws in
             #expect(try await app.post("/commands/run", #"{"command":"Other"}"#).status == .notFound)
@@ -77,13 +77,13 @@ struct CommandsRoomTests {
     func messages() async throws {
         let log = RecordedLog()
         try await InspectedApp.run(log.logger) { options in
-            options.allows = [.commands]
+            options.allowedChanges = [.commands]
             options.messages { .text("{\"length\":\($0.count)}") }
         } _: { app async throws in
             let id = try Self.id(try await app.post("/commands/message", #"{"text":"four"}"#))
             _ = try await log.entry(of: "a command of the inspector has ended")
             let run = try await app.get("/commands/run?id=\(id)").value(CommandRuns.Shown.self)
-            #expect(run.message == true && run.answer == CommandAnswer.Shown(text: "{\"length\":4}"))
+            #expect(run.message == true && run.answer == InspectorCommandResponse.Shown(text: "{\"length\":4}"))
         }
     }
 }

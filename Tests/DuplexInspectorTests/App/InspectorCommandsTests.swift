@@ -17,10 +17,10 @@ struct InspectorCommandsTests {
         let command = try #require(options.commands.all.first)
         #expect(command.name == "Reindex" && command.detail == "It reads." && command.limit == .seconds(60))
         #expect(command.arguments.map(\.name) == ["folder", "deep"])
-        let arguments = try CommandArguments(["folder": "/"], for: command.arguments)
+        let arguments = try InspectorArguments(["folder": "/"], for: command.arguments)
         #expect(try await command.run(arguments) == "/!")
         let messages = try #require(options.commands.messages)
         #expect(messages.limit == .seconds(3))
-        #expect(try await messages.run(try CommandArguments(["text": "a"], for: messages.arguments)) == "a?")
+        #expect(try await messages.run(try InspectorArguments(["text": "a"], for: messages.arguments)) == "a?")
     }
 }

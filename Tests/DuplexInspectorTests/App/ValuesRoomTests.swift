@@ -28,7 +28,7 @@ struct ValuesRoomTests {
         let log = RecordedLog()
         let address = Mutex("http://u:hush@h/?token=hush")
         try await InspectedApp.run(log.logger) { options in
-            options.allows = [.values]
+            options.allowedChanges = [.values]
             options.values.add("Shown", get: { "see http://u:hush@h/?token=hush&x=1" })
             options.values.add("Set", get: { address.withLock { $0 } }, set: { new in address.withLock { $0 = new } })
             options.values.add("Inspector", get: { "x the-token-of-this-test" })
@@ -52,7 +52,7 @@ struct ValuesRoomTests {
         let limit = Mutex(3)
         let log = RecordedLog()
         try await InspectedApp.run(log.logger) { options in
-            options.allows = [.values]
+            options.allowedChanges = [.values]
             options.values.add(
                 "Limit",
                 get: { limit.withLock { $0 } },
@@ -102,7 +102,7 @@ struct ValuesRoomTests {
             }
         }
         try await InspectedApp.run {
-            $0.allows = [.values]
+            $0.allowedChanges = [.values]
             $0.values.add("Fixed", get: { "a" })
         } _: { app async throws in
             #expect(try await app.post("/values/set", wish).status == .forbidden)
@@ -150,7 +150,7 @@ struct ValuesRoomTests {
         defer { defaults.removePersistentDomain(forName: suite) }
         defaults.set(7, forKey: "count")
         try await InspectedApp.run { options in
-            options.allows = [.values]
+            options.allowedChanges = [.values]
             options.values.defaults = [.named(suite)]
         } _: { app async throws in
             let group = "Settings of \(suite)"
@@ -169,7 +169,7 @@ struct ValuesRoomTests {
             #expect(try await app.post("/values/remove", stale).status == .conflict)
             let version = try state.item(group, "count").version
             #expect(try await app.post("/values/remove", Self.wish("count", "", version, in: group)).status == .ok)
-            #expect(DefaultsSuite.named(suite).settings.isEmpty)
+            #expect(InspectorDefaults.named(suite).settings.isEmpty)
         }
     }
 

@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Trees of views, taken apart")
 struct ViewTreeTests {
-    private func node(_ id: String, _ type: String = "View", children: [ViewNode] = []) -> ViewNode {
-        ViewNode(id, type: type, frame: .init(x: 1, y: 2, width: 30, height: 40.126), children: children)
+    private func node(_ id: String, _ type: String = "View", children: [InspectorView] = []) -> InspectorView {
+        InspectorView(id, type: type, x: 1, y: 2, width: 30, height: 40.126, children: children)
     }
 
     @Test("Parents come in front of their children, in the order of the app")
@@ -53,7 +53,7 @@ struct ViewTreeTests {
     @Test("Numbers that can't be drawn become such that can")
     func numbers() {
         var root = node("a")
-        root.frame = .init(x: .nan, y: -.infinity, width: -5, height: 1e300)
+        (root.x, root.y, root.width, root.height) = (.nan, -.infinity, -5, 1e300)
         root.alpha = 7
         let taken = ViewTree(root).nodes[0]
         #expect(taken.frame == .init(x: 0, y: 0, width: 0, height: 1e7) && taken.alpha == 1)

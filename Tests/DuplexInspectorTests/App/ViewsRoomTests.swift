@@ -13,10 +13,10 @@ import Testing
 struct ViewsRoomTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1]
 
-    private static func root() -> ViewNode {
-        var label = ViewNode("label", type: "Label", frame: .init(width: 1, height: 1), properties: ["text": "hello"])
+    private static func root() -> InspectorView {
+        var label = InspectorView("label", type: "Label", width: 1, height: 1, properties: ["text": "hello"])
         label.picture = .png(png)
-        return ViewNode("root", type: "Window", frame: .init(width: 9, height: 9), children: [label])
+        return InspectorView("root", type: "Window", width: 9, height: 9, children: [label])
     }
 
     @Test("The tree, a view's properties, a search and a picture")
@@ -62,13 +62,13 @@ struct ViewsRoomTests {
 struct ViewSceneTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1]
 
-    private static func node(_ id: String, _ picture: ViewPicture? = nil) -> ViewNode {
-        var node = ViewNode(id, type: "View", frame: .init(width: 1, height: 1))
+    private static func node(_ id: String, _ picture: InspectorView.Picture? = nil) -> InspectorView {
+        var node = InspectorView(id, type: "View", width: 1, height: 1)
         node.picture = picture
         return node
     }
 
-    private static func scene(_ root: @escaping @Sendable () async throws -> ViewNode) -> ViewScene {
+    private static func scene(_ root: @escaping @Sendable () async throws -> InspectorView) -> ViewScene {
         let provider = ViewProvider(name: "a", limit: .seconds(20), root: root)
         return ViewScene(provider, on: ContinuousClock(), freshness: .seconds(600))
     }
@@ -109,7 +109,7 @@ struct ViewSceneTests {
     @Test("A picture is a PNG, or none")
     func pictures() async throws {
         let scene = Self.scene { Self.node("a") }
-        let made = ViewPicture.made { $0 == "b" ? Self.png : nil }
+        let made = InspectorView.Picture.made { $0 == "b" ? Self.png : nil }
         for picture in [.png(Self.png), made] {
             #expect(try await scene.picture(of: ViewTree(Self.node("b", picture)).nodes[0]) == Self.png)
         }
@@ -119,7 +119,7 @@ struct ViewSceneTests {
             }
             #expect(problem?.status.code == status)
         }
-        let large = ViewPicture.png(Self.png + [UInt8](repeating: 0, count: 8 * 1_048_576))
+        let large = InspectorView.Picture.png(Self.png + [UInt8](repeating: 0, count: 8 * 1_048_576))
         await #expect(throws: Problem.self) { try await scene.picture(of: ViewTree(Self.node("a", large)).nodes[0]) }
     }
 
@@ -127,7 +127,7 @@ struct ViewSceneTests {
     func bound() async throws {
         let gate = Bulletin(0)
         let scene = Self.scene { Self.node("a") }
-        let made = ViewPicture.made { _ in
+        let made = InspectorView.Picture.made { _ in
             gate.change { $0 += 1 }
             _ = try await gate.wait { $0 >= 100 ? true : nil }
             return Self.png

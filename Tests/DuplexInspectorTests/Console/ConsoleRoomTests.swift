@@ -24,7 +24,7 @@ struct ConsoleRoomTests {
         var options = InspectorOptions()
         options.access = .ownToken("the-token-of-this-test")
         options.console = console
-        server.inspector("/inspect", options)
+        server.inspector("/inspect", options: options)
         return server
     }
 

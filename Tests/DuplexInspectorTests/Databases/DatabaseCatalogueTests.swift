@@ -43,7 +43,7 @@ import Testing
             var asking = FolderOptions()
             asking.before = { _ in throw Problem(.forbidden, "Not this one.") }
             for options in [options, asking] {
-                let catalogue = DatabaseCatalogue(named: [:], folders: ["D": try SharedFolder(root, options)])
+                let catalogue = DatabaseCatalogue(named: [:], folders: ["D": try SharedFolder(root, options: options)])
                 #expect(try await catalogue.all(for: Self.visitor).isEmpty)
                 let problem = await DatabaseFixture.problem {
                     _ = try await catalogue.file("D/main.db", for: Self.visitor)

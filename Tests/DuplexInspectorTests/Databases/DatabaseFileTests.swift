@@ -248,7 +248,7 @@ import Testing
             try DatabaseFixture.make(root + "main.db", mode: "WAL")
             var options = InspectorOptions()
             options.databases["Main"] = root + "main.db"
-            options.allows = [.sql]
+            options.allowedChanges = [.sql]
             try await InspectorClient.run(options) { inspector async throws in
                 let rounds = 4
                 // What blocks would do so each time.

@@ -82,7 +82,7 @@ struct InspectorClient {
     ) async throws {
         var server = WebServer(port: 0)
         server.logger = logger
-        let inspector = server.inspector("/_inspect", options)
+        let inspector = server.inspector("/_inspect", options: options)
         try await WebServer.testing(server) { client in
             try await body(InspectorClient(client: client, token: inspector.token))
         }

@@ -25,7 +25,7 @@ import Testing
             try DatabaseFixture.make(root + "main.db", sql)
             var options = InspectorOptions()
             options.databases["Main"] = root + "main.db"
-            options.allows = allows
+            options.allowedChanges = allows
             try await InspectorClient.run(options, logger: log.logger, body)
         }
     }

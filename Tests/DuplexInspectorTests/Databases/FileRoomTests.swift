@@ -25,7 +25,7 @@ import Testing
             try DatabaseFixture.make(root + "main.db")
             var options = InspectorOptions()
             options.folders["Documents"] = try SharedFolder(root)
-            options.allows = allows
+            options.allowedChanges = allows
             try await InspectorClient.run(options, logger: log.logger) { try await body($0, root) }
         }
     }

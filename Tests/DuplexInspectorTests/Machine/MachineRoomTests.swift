@@ -24,7 +24,7 @@ struct MachineRoomTests {
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         var options = InspectorOptions()
         options.access = .ownToken("the-token-of-this-test")
-        server.inspector("/inspect", options)
+        server.inspector("/inspect", options: options)
         return server
     }
 

@@ -26,9 +26,9 @@ extension PeerTests {
             }
             server.post("/say/:text") { request in try await request.text() }
             var options = InspectorOptions()
-            options.allows = [.sending, .killing, .replaying]
-            options.tellsAddress = { _ in }
-            let inspector = server.inspector("/_inspect", options)
+            options.allowedChanges = [.sending, .killing, .replaying]
+            options.onStart = { _ in }
+            let inspector = server.inspector("/_inspect", options: options)
             let showing = server
             let texts = String(decoding: try JSONEncoder().encode(HostileTexts.all), as: UTF8.self)
             try await withTestFolder(["texts.json": texts]) { folder in

@@ -75,9 +75,9 @@ extension PeerTests {
                 options.databases = ["Main": root + "main.db", "Broken": root + "broken.db"]
                 var server = WebServer(host: "127.0.0.1", port: 0)
                 server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-                let reader = server.inspector("/read", options)
-                options.allows = [.sql]
-                let writer = server.inspector("/write", options)
+                let reader = server.inspector("/read", options: options)
+                options.allowedChanges = [.sql]
+                let writer = server.inspector("/write", options: options)
                 try await server.withRunning { address async throws in
                     let addresses = [
                         "http://\(address)/read/?token=\(reader.token)",

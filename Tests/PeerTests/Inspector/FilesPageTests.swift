@@ -43,9 +43,9 @@ extension PeerTests {
                 options.folders = ["Documents": try SharedFolder(root), "Inner": try SharedFolder(root + "folder")]
                 var server = WebServer(host: "127.0.0.1", port: 0)
                 server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-                let reader = server.inspector("/read", options)
-                options.allows = [.files]
-                let writer = server.inspector("/write", options)
+                let reader = server.inspector("/read", options: options)
+                options.allowedChanges = [.files]
+                let writer = server.inspector("/write", options: options)
                 try await server.withRunning { address async throws in
                     let addresses = [
                         "http://\(address)/read/?token=\(reader.token)",

@@ -27,8 +27,8 @@ extension PeerTests {
                 let folder = try SharedFolder(root + "files/")
                 let console = InspectorConsole()
                 let lines = try await InspectedAppTests.browse("inspector_hostile.py", [root]) { options, server in
-                    options.tellsAddress = { _ in }
-                    options.allows = [.commands, .replaying]
+                    options.onStart = { _ in }
+                    options.allowedChanges = [.commands, .replaying]
                     options.console = console
                     options.databases = ["Main": root + "main.db"]
                     options.folders = ["Files": folder]
@@ -58,10 +58,10 @@ extension PeerTests {
             }
             options.commands.add("answers: text") { _ in .text(texts.joined(separator: "\n")) }
             options.views.add(texts[0]) {
-                var root = ViewNode("root", type: "Window", frame: .init(width: 100, height: 100))
-                root.properties = texts.map { ViewNode.Property($0, $0) }
+                var root = InspectorView("root", type: "Window", width: 100, height: 100)
+                root.properties = texts.map { InspectorView.Property($0, $0) }
                 root.children = texts.enumerated().map { number, text in
-                    ViewNode(text, type: text, frame: .init(x: Double(number), y: 0, width: 10, height: 10))
+                    InspectorView(text, type: text, x: Double(number), y: 0, width: 10, height: 10)
                 }
                 return root
             }

@@ -19,21 +19,21 @@ extension PeerTests.InspectedAppTests {
         ) ?? []
 
     /// A window with lists, and lists with rows: as many views as wanted.
-    private static func window(_ count: Int, looks: Int) -> ViewNode {
-        var window = ViewNode("window", type: "Window", frame: .init(width: 1_000, height: 800))
+    private static func window(_ count: Int, looks: Int) -> InspectorView {
+        var window = InspectorView("window", type: "Window", width: 1_000, height: 800)
         let lists = 10
         let rows = max(1, (count - 1 - lists) / lists / 2)
         for list in 0..<lists {
-            let frame = ViewNode.Frame(x: Double(list * 100), y: 0, width: 96, height: 800)
-            var node = ViewNode("list-\(list)", type: "List", frame: frame, properties: ["looks": "\(looks)"])
+            var node = InspectorView("list-\(list)", type: "List", x: Double(list * 100), width: 96, height: 800)
+            node.properties = [.init("looks", "\(looks)")]
             node.clips = true
             for row in 0..<rows {
                 let height = 1_600 / Double(rows)
-                let frame = ViewNode.Frame(x: 4, y: Double(row) * height, width: 88, height: height * 0.9)
-                var cell = ViewNode("cell-\(list)-\(row)", type: "Cell", frame: frame)
-                let inner = ViewNode.Frame(x: 8, y: height * 0.2, width: 60, height: height * 0.5)
-                let text = row == 3 ? "needle \(list)" : "text"
-                var label = ViewNode("label-\(list)-\(row)", type: "Label", frame: inner, properties: ["text": text])
+                var cell = InspectorView("cell-\(list)-\(row)", type: "Cell", width: 88, height: height * 0.9)
+                (cell.x, cell.y) = (4, Double(row) * height)
+                var label = InspectorView("label-\(list)-\(row)", type: "Label", width: 60, height: height * 0.5)
+                (label.x, label.y) = (8, height * 0.2)
+                label.properties = [.init("text", row == 3 ? "needle \(list)" : "text")]
                 label.isHidden = row == 5
                 if row < 4 { label.picture = row == 2 ? .made { _ in png } : .png(png) }
                 cell.children = [label]

@@ -16,7 +16,7 @@ extension PeerTests {
     @Suite(.serialized) struct InspectedAppTests {
         /// An app that is inspected.
         final class App: Sendable {
-            enum Level: String, CaseIterable, InspectorValue {
+            enum Level: String, CaseIterable {
                 case quiet
                 case loud
             }
@@ -121,7 +121,7 @@ extension PeerTests {
             var options = InspectorOptions()
             options.access = .ownToken("the-token-of-this-test")
             configure(&options, &server)
-            server.inspector("/in", options)
+            server.inspector("/in", options: options)
             return try await server.withRunning { address in
                 let url = "http://\(address)/in/?token=the-token-of-this-test"
                 let command = [Peer.python, Peer.path("Tests/PeerTests/Peers/\(script)"), url] + arguments
@@ -144,7 +144,7 @@ extension PeerTests {
             defaults.set("hush", forKey: "password")
             let app = App()
             let lines = try await Self.browse("inspector_values.py") { options, server in
-                options.allows = [.values]
+                options.allowedChanges = [.values]
                 app.addValues(to: &options.values, suite: suite)
                 server.post("/note/:text") { request in
                     app.state.withLock { $0.note = request.parameters["text"] ?? "" }
@@ -163,7 +163,7 @@ extension PeerTests {
         func commands() async throws {
             let app = App()
             let lines = try await Self.browse("inspector_commands.py") { options, _ in
-                options.allows = [.commands]
+                options.allowedChanges = [.commands]
                 app.addCommands(to: &options)
             }
             #expect(lines.count == 9 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(lines)")

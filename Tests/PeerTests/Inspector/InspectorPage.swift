@@ -29,7 +29,7 @@ enum InspectorPage {
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         server.group = group
-        let inspector = server.inspector("/_inspect", options)
+        let inspector = server.inspector("/_inspect", options: options)
         server.get("/produce") { request in
             await produce((try? request.queryItems["what"]) ?? "")
             return Response.text("done")

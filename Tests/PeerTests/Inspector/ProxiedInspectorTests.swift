@@ -69,16 +69,16 @@ extension PeerTests {
             _ note: Note
         ) throws -> [Inspector] {
             var options = InspectorOptions()
-            options.tellsAddress = { _ in }
-            let local = server.inspector("/local", options)
+            options.onStart = { _ in }
+            let local = server.inspector("/local", options: options)
             options.answersOtherMachines = true
             options.hosts = ["elsewhere.example.test"]
-            let elsewhere = server.inspector("/elsewhere", options)
+            let elsewhere = server.inspector("/elsewhere", options: options)
             options.hosts = [host]
-            options.allows = [.values, .files]
+            options.allowedChanges = [.values, .files]
             options.folders = ["Documents": try SharedFolder(root)]
             options.values.add("Note", get: { note.text }, set: { note.set($0) })
-            return [server.inspector("/debug/inspector", options), local, elsewhere]
+            return [server.inspector("/debug/inspector", options: options), local, elsewhere]
         }
 
         @Test(

@@ -34,9 +34,9 @@ extension PeerTests {
             var server = WebServer(host: "127.0.0.1", port: 0)
             server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
             var options = InspectorOptions()
-            options.allows = [.replaying]
-            options.tellsAddress = { _ in }
-            let inspector = server.inspector("/_inspect", options)
+            options.allowedChanges = [.replaying]
+            options.onStart = { _ in }
+            let inspector = server.inspector("/_inspect", options: options)
             server.webSocket("/chat") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }

@@ -27,9 +27,9 @@ extension PeerTests {
             let lines = try await InspectedAppTests.browse("inspector_several.py", ["\(Self.lines)"]) {
                 options,
                 server in
-                options.tellsAddress = { _ in }
+                options.onStart = { _ in }
                 options.console = console
-                options.allows = [.values, .commands, .killing]
+                options.allowedChanges = [.values, .commands, .killing]
                 options.values.add(
                     "Note",
                     get: { app.state.withLock { $0.note } },

@@ -4,7 +4,7 @@
 import DuplexWire
 
 /// The answer to a command or a message of the page.
-public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolation {
+public struct InspectorCommandResponse: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// How much of an answer the page gets.
     static let limit = 1_048_576
     /// How many rows of a table.
@@ -28,9 +28,9 @@ public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolatio
     /// A text.
     ///
     /// What is JSON is shown as such. The page gets the first 1 MiB.
-    public static func text(_ text: String) -> CommandAnswer {
+    public static func text(_ text: String) -> InspectorCommandResponse {
         let isCut = text.utf8.count > limit
-        return CommandAnswer(.text(isCut ? cut(text) : text), isCut: isCut)
+        return InspectorCommandResponse(.text(isCut ? cut(text) : text), isCut: isCut)
     }
 
     /// A value as JSON; one of more than 1 MiB is shown as text, and cut.
@@ -38,9 +38,9 @@ public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolatio
     /// - Parameter value: any value.
     /// - Returns: the answer.
     /// - Throws: what encoding it throws.
-    public static func json(_ value: some Encodable) throws -> CommandAnswer {
+    public static func json(_ value: some Encodable) throws -> InspectorCommandResponse {
         let text = try AppJSON.text(of: value)
-        return text.utf8.count > limit ? .text(text) : CommandAnswer(.json(text))
+        return text.utf8.count > limit ? .text(text) : InspectorCommandResponse(.json(text))
     }
 
     /// A table; the page gets the first 5,000 rows, and 1 MiB at most.
@@ -49,7 +49,7 @@ public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolatio
     ///   - columns: their names.
     ///   - rows: the cells of each, in the order of the columns.
     /// - Returns: the answer.
-    public static func table(columns: [String], rows: [[String]]) -> CommandAnswer {
+    public static func table(columns: [String], rows: [[String]]) -> InspectorCommandResponse {
         var (kept, size): ([[String]], Int) = ([], 0)
         for row in rows.prefix(rowLimit) {
             let cells = row.prefix(columns.count)
@@ -57,7 +57,7 @@ public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolatio
             if size > limit { break }
             kept.append(Array(cells))
         }
-        return CommandAnswer(.table(columns: columns, rows: kept), isCut: kept.count < rows.count)
+        return InspectorCommandResponse(.table(columns: columns, rows: kept), isCut: kept.count < rows.count)
     }
 
     /// Makes an answer of a text.

@@ -4,24 +4,25 @@
 #if canImport(UIKit) && !canImport(WatchKit)
 public import UIKit
 
-extension ViewNode {
+extension InspectorView {
     /// The windows of the app with all views in them.
     ///
-    /// `options.views.add("Windows") { await ViewNode.windows() }` draws them. Written for UIKit, and not run by this project's
+    /// `options.views.add("Windows") { await InspectorView.windows() }` draws them. Written for UIKit, and not run by this project's
     /// tests yet, which have no Mac.
     ///
     /// - Returns: a node with a child for each window, the foremost last.
     @MainActor
-    public static func windows() -> ViewNode {
+    public static func windows() -> InspectorView {
         let scenes = UIApplication.shared.connectedScenes.compactMap { $0 as? UIWindowScene }
         let windows = scenes.flatMap(\.windows).sorted { $0.windowLevel < $1.windowLevel }
         let width = windows.map(\.frame.maxX).max() ?? 0
         let height = windows.map(\.frame.maxY).max() ?? 0
-        return ViewNode(
+        return InspectorView(
             "windows",
             type: "UIApplication",
-            frame: Frame(width: width, height: height),
-            children: windows.map { ViewNode($0) }
+            width: width,
+            height: height,
+            children: windows.map { InspectorView($0) }
         )
     }
 
@@ -34,12 +35,10 @@ extension ViewNode {
         self.init(
             String(UInt(bitPattern: ObjectIdentifier(view)), radix: 16),
             type: String(describing: Swift.type(of: view)),
-            frame: Frame(
-                x: view.frame.minX - origin.x,
-                y: view.frame.minY - origin.y,
-                width: view.frame.width,
-                height: view.frame.height
-            ),
+            x: view.frame.minX - origin.x,
+            y: view.frame.minY - origin.y,
+            width: view.frame.width,
+            height: view.frame.height,
             properties: [
                 "bounds": "\(view.bounds)", "center": "\(view.center)", "transform": "\(view.transform)",
                 "layer": "\(Swift.type(of: view.layer))", "zPosition": "\(view.layer.zPosition)",
@@ -50,7 +49,7 @@ extension ViewNode {
                 "autoresizesSubviews": "\(view.autoresizesSubviews)",
                 "accessibilityIdentifier": view.accessibilityIdentifier ?? "", "description": view.description,
             ],
-            children: view.subviews.map { ViewNode($0) }
+            children: view.subviews.map { InspectorView($0) }
         )
         isHidden = view.isHidden
         clips = view.clipsToBounds

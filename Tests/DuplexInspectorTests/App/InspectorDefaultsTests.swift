@@ -8,9 +8,9 @@ import Testing
 @testable import DuplexInspector
 
 @Suite("Settings of UserDefaults")
-struct DefaultsSuiteTests {
+struct InspectorDefaultsTests {
     /// Settings that are gone behind the test.
-    private func withSuite(_ body: (DefaultsSuite, UserDefaults) throws -> Void) throws {
+    private func withSuite(_ body: (InspectorDefaults, UserDefaults) throws -> Void) throws {
         let name = "duplex-tests-\(UUID().uuidString)"
         let defaults = try #require(UserDefaults(suiteName: name))
         defer { defaults.removePersistentDomain(forName: name) }
@@ -42,7 +42,7 @@ struct DefaultsSuiteTests {
     func setting() throws {
         try withSuite { suite, defaults in
             for (kind, text) in [
-                (InspectorValueKind.integer, "8"), (.number, "0.5"), (.bool, "true"), (.json, #"{"a":[1]}"#),
+                (ValueKind.integer, "8"), (.number, "0.5"), (.bool, "true"), (.json, #"{"a":[1]}"#),
                 (.text, "x"),
             ] {
                 try suite.set("it", kind, to: text)

@@ -6,7 +6,7 @@ import DuplexServer
 import DuplexWire
 
 /// An argument of a command, a field of the page's form.
-public struct CommandArgument: Sendable, Hashable {
+public struct InspectorArgument: Sendable, Hashable {
     /// What it takes.
     enum Kind: Sendable, Hashable {
         case text
@@ -40,17 +40,17 @@ public struct CommandArgument: Sendable, Hashable {
     /// Any text, up to 64 KiB.
     ///
     /// - Parameters:
-    ///   - name: its name in the form and in ``CommandArguments``.
+    ///   - name: its name in the form and in ``InspectorArguments``.
     ///   - initial: what the field holds at first. Default: nothing.
     /// - Returns: the argument.
-    public static func text(_ name: String, default initial: String? = nil) -> CommandArgument {
-        CommandArgument(name, .text, initial)
+    public static func text(_ name: String, default initial: String? = nil) -> InspectorArgument {
+        InspectorArgument(name, .text, initial)
     }
 
     /// A finite number.
     ///
     /// - Parameters:
-    ///   - name: its name in the form and in ``CommandArguments``.
+    ///   - name: its name in the form and in ``InspectorArguments``.
     ///   - range: what it may be. Default: any number.
     ///   - initial: what the field holds at first. Default: nothing.
     /// - Returns: the argument.
@@ -58,41 +58,42 @@ public struct CommandArgument: Sendable, Hashable {
         _ name: String,
         in range: ClosedRange<Double>? = nil,
         default initial: Double? = nil
-    ) -> CommandArgument {
+    ) -> InspectorArgument {
         let text = initial.map { $0 == $0.rounded() && abs($0) < 1e15 ? "\(Int64($0))" : "\($0)" }
-        return CommandArgument(name, .number(range), text)
+        return InspectorArgument(name, .number(range), text)
     }
 
     /// Yes or no.
     ///
     /// - Parameters:
-    ///   - name: its name in the form and in ``CommandArguments``.
+    ///   - name: its name in the form and in ``InspectorArguments``.
     ///   - initial: what it is at first. Default: no.
     /// - Returns: the argument.
-    public static func bool(_ name: String, default initial: Bool = false) -> CommandArgument {
-        CommandArgument(name, .bool, "\(initial)")
+    public static func bool(_ name: String, default initial: Bool = false) -> InspectorArgument {
+        InspectorArgument(name, .bool, "\(initial)")
     }
 
     /// One of several texts.
     ///
     /// - Parameters:
-    ///   - name: its name in the form and in ``CommandArguments``.
+    ///   - name: its name in the form and in ``InspectorArguments``.
     ///   - choices: these texts.
     ///   - initial: which of them is chosen at first. Default: the first.
     /// - Returns: the argument.
-    public static func choice(_ name: String, of choices: [String], default initial: String? = nil) -> CommandArgument {
-        CommandArgument(name, .choice(choices), initial ?? choices.first)
+    public static func choice(_ name: String, of choices: [String], default initial: String? = nil) -> InspectorArgument
+    {
+        InspectorArgument(name, .choice(choices), initial ?? choices.first)
     }
 
     /// The same, which may be left out.
-    public var optional: CommandArgument {
+    public var optional: InspectorArgument {
         var argument = self
         argument.isOptional = true
         return argument
     }
 
     /// The same, which is masked in the form, in the log and in the list of what has run.
-    public var secret: CommandArgument {
+    public var secret: InspectorArgument {
         var argument = self
         argument.isSecret = true
         return argument
@@ -127,7 +128,7 @@ public struct CommandArgument: Sendable, Hashable {
 }
 
 /// The values of a command's form, each valid for its argument.
-public struct CommandArguments: Sendable {
+public struct InspectorArguments: Sendable {
     /// The longest text.
     static let limit = 65_536
 
@@ -137,7 +138,7 @@ public struct CommandArguments: Sendable {
     ///   - texts: what has been filled in, by name.
     ///   - arguments: what the command takes.
     /// - Throws: `Problem` with 400, which names the argument.
-    init(_ texts: [String: String], for arguments: [CommandArgument]) throws {
+    init(_ texts: [String: String], for arguments: [InspectorArgument]) throws {
         if let name = texts.keys.first(where: { name in !arguments.contains { $0.name == name } }) {
             throw Problem(.badRequest, "The command has no argument “\(name)”.")
         }
@@ -146,7 +147,7 @@ public struct CommandArguments: Sendable {
         self.texts = checked
     }
 
-    private static func check(_ text: String?, _ argument: CommandArgument) throws -> String? {
+    private static func check(_ text: String?, _ argument: InspectorArgument) throws -> String? {
         let name = argument.name
         guard let text, !text.isEmpty || argument.kind == .text && !argument.isOptional else {
             if argument.isOptional { return nil }
@@ -158,7 +159,7 @@ public struct CommandArguments: Sendable {
         case .text:
             if text.utf8.count > limit { throw Problem(.badRequest, "“\(name)” is longer than 64 KiB.") }
         case .number(let range):
-            guard let number = Double(inspectorText: text) else {
+            guard let number = ValueForm.number.value(text) else {
                 throw Problem(.badRequest, "“\(name)” is no number.")
             }
             if let range, !range.contains(number) {
@@ -176,7 +177,7 @@ public struct CommandArguments: Sendable {
     public func text(_ name: String) -> String? { texts[name] }
 
     /// A number; `nil` for one that was left out, or that the command hasn't.
-    public func number(_ name: String) -> Double? { texts[name].flatMap { Double(inspectorText: $0) } }
+    public func number(_ name: String) -> Double? { texts[name].flatMap { ValueForm.number.value($0) } }
 
     /// A number without its fraction; `nil` for one that was left out, that the command hasn't, or that `Int` can't hold.
     public func integer(_ name: String) -> Int? { number(name).flatMap { Int(exactly: $0.rounded(.towardZero)) } }
@@ -185,7 +186,7 @@ public struct CommandArguments: Sendable {
     public func bool(_ name: String) -> Bool { texts[name] == "true" }
 
     /// What was given, in the order of the arguments, secrets masked.
-    func shown(_ arguments: [CommandArgument]) -> [(name: String, text: String)] {
+    func shown(_ arguments: [InspectorArgument]) -> [(name: String, text: String)] {
         arguments.compactMap { argument in
             guard let text = texts[argument.name] else { return nil }
             let shown = argument.isSecret ? SecretNames.mask : text.count > 200 ? text.prefix(200) + "…" : text

@@ -6,7 +6,7 @@ import DuplexWire
 import Foundation
 
 /// Settings of `UserDefaults` that the inspector shows.
-public struct DefaultsSuite: Sendable, Hashable {
+public struct InspectorDefaults: Sendable, Hashable {
     /// Its name; `nil` for the app's own.
     let name: String?
 
@@ -15,13 +15,13 @@ public struct DefaultsSuite: Sendable, Hashable {
     }
 
     /// The app's own settings, `UserDefaults.standard`.
-    public static let standard = DefaultsSuite(name: nil)
+    public static let standard = InspectorDefaults(name: nil)
 
     /// The settings of another domain, such as those that an app shares with its extensions.
     ///
     /// - Parameter name: as for `UserDefaults(suiteName:)`.
     /// - Returns: the suite.
-    public static func named(_ name: String) -> DefaultsSuite { DefaultsSuite(name: name) }
+    public static func named(_ name: String) -> InspectorDefaults { InspectorDefaults(name: name) }
 
     /// What the page calls it.
     var title: String { name.map { "Settings of \($0)" } ?? "Settings" }
@@ -50,12 +50,12 @@ public struct DefaultsSuite: Sendable, Hashable {
     ///   - kind: its kind.
     ///   - text: the new value.
     /// - Throws: `Problem` with 400 for a text that stands for no such value.
-    func set(_ name: String, _ kind: InspectorValueKind, to text: String) throws {
+    func set(_ name: String, _ kind: ValueKind, to text: String) throws {
         guard let defaults else { throw Problem(.notFound, "There are no such settings.") }
         switch kind {
-        case .integer: defaults.set(try Self.value(Int.self, text), forKey: name)
-        case .number: defaults.set(try Self.value(Double.self, text), forKey: name)
-        case .bool: defaults.set(try Self.value(Bool.self, text), forKey: name)
+        case .integer: defaults.set(try Self.value(.integer, text), forKey: name)
+        case .number: defaults.set(try Self.value(.number, text), forKey: name)
+        case .bool: defaults.set(try Self.value(.bool, text), forKey: name)
         case .json: defaults.set(try Self.propertyList(text), forKey: name)
         case .text, .choice: defaults.set(text, forKey: name)
         }
@@ -64,8 +64,8 @@ public struct DefaultsSuite: Sendable, Hashable {
     /// Removes one.
     func remove(_ name: String) { defaults?.removeObject(forKey: name) }
 
-    private static func value<Value: InspectorValue>(_ type: Value.Type, _ text: String) throws -> Value {
-        guard let value = Value(inspectorText: text) else { throw ValueFault.unfit(text, Value.inspectorKind) }
+    private static func value<Value>(_ form: ValueForm<Value>, _ text: String) throws -> Value {
+        guard let value = form.value(text) else { throw ValueFault.unfit(text, form.kind) }
         return value
     }
 
@@ -87,7 +87,7 @@ public struct DefaultsSuite: Sendable, Hashable {
 /// One setting, as a text.
 struct DefaultsSetting {
     let name: String
-    let kind: InspectorValueKind
+    let kind: ValueKind
     let text: String
     /// Dates and data are shown, and not written.
     let isEditable: Bool
@@ -97,7 +97,7 @@ struct DefaultsSetting {
         (kind, text, isEditable) = Self.read(value)
     }
 
-    private static func read(_ value: Any) -> (InspectorValueKind, String, Bool) {
+    private static func read(_ value: Any) -> (ValueKind, String, Bool) {
         if let text = value as? String { return (.text, text, true) }
         if let date = value as? Date { return (.text, date.formatted(.iso8601), false) }
         if let data = value as? Data {
