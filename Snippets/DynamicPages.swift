@@ -2,7 +2,7 @@
 import DuplexMustache
 import DuplexServer
 
-let templates = try MustacheTemplates(from: "templates", reloads: true)
+let templates = try MustacheTemplates(folder: "templates", reloads: true)
 
 var server = WebServer(port: 8080)
 server.use(.digestAuth(realm: "Site", accounts: ["mia": "a long password"]), .throttleFailures())

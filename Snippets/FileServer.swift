@@ -7,11 +7,11 @@ server.use(.securityHeaders(), .compressResponses())
 var assets = FileOptions()
 assets.hashedNamesAreImmutable = true
 assets.fallbackPage = "index.html"
-server.files("/", from: "dist", serving: assets)
+server.files("/", folder: "dist", options: assets)
 
 var downloads = FileOptions()
 downloads.showsListings = true
 downloads.sendsAsAttachments = true
-server.files("/downloads", from: "/srv/downloads", serving: downloads)
+server.files("/downloads", folder: "/srv/downloads", options: downloads)
 
 try await server.run(until: .terminate, .interrupt)

@@ -6,15 +6,15 @@ var options = FolderOptions()
 options.allowedExtensions = ["jpg", "png"]
 options.quota = .gibibytes(10)
 options.access = { visitor in visitor.user == "mia" ? .readAndWrite : .read }
-let folder = try SharedFolder("pictures", options)
+let folder = try SharedFolder("pictures", options: options)
 
 var server = WebServer(port: 8080)
-server.files("/pictures", from: "pictures")
+server.files("/pictures", folder: "pictures")
 server.get("/pictures.zip") { [folder] _ in
     Response(type: "application/zip", body: try await folder.zip(of: [.root]))
 }
 server.group("/in", .basicAuth(realm: "pictures", accounts: ["mia": "secret"])) { inside in
-    inside.resumableUploads("/uploads", to: folder)
+    inside.resumableUploads("/uploads", folder: folder)
 }
 
 try await server.run(until: .terminate, .interrupt)

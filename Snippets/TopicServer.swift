@@ -4,7 +4,7 @@ import DuplexTopics
 
 var options = TopicOptions()
 try options.keep("prices/#", .init(count: 500, time: .seconds(600)))
-let topics = Topics(options)
+let topics = Topics(options: options)
 
 var server = WebServer(port: 8080)
 server.webSocket("/rooms/:id") { socket, request in

@@ -19,7 +19,7 @@ server.post("/files", .bodySize(.gibibytes(1)), .bodyRate(.kibibytes(4))) { requ
         guard let name = part.safeFilename, !name.hasPrefix(".") else { continue }
         let file = try await part.file(in: "uploads")
         do {
-            try await file.keep(as: "uploads/\(name)")
+            try await file.move(to: "uploads/\(name)")
         } catch let error as SocketError where error.errno == EEXIST {
             throw Problem(.conflict, "There is a file called \(name).")
         }

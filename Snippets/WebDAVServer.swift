@@ -5,9 +5,9 @@ import DuplexSharing
 var options = FolderOptions()
 options.quota = .gibibytes(10)
 options.access = { visitor in visitor.user == "mia" ? .readAndWrite : .read }
-let folder = try SharedFolder("shared", options)
+let folder = try SharedFolder("shared", options: options)
 
 var server = WebServer(port: 8080)
-server.webDAV("/dav", .basicAuth(realm: "shared", accounts: ["mia": "secret", "leo": "other"]), root: folder)
+server.webDAV("/dav", .basicAuth(realm: "shared", accounts: ["mia": "secret", "leo": "other"]), folder: folder)
 
 try await server.run(until: .terminate, .interrupt)

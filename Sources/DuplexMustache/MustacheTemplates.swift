@@ -10,7 +10,7 @@ import Synchronization
 /// The Mustache templates of a folder, compiled once, which make pages of values.
 ///
 /// ```swift
-/// let templates = try MustacheTemplates(from: "templates")
+/// let templates = try MustacheTemplates(folder: "templates")
 /// server.get("/users/:id") { request in
 ///     try templates.page("user", ["name": try name(request)])
 /// }
@@ -36,7 +36,7 @@ public final class MustacheTemplates: Sendable {
     ///   - reloads: whether files that have changed are read again with the next page, which blocks the loop: for a
     ///     developer's machine. Default: false.
     /// - Throws: ``TemplateError`` when the folder can't be read, or a template is malformed.
-    public init(from path: String, suffix: String = "mustache", reloads: Bool = false) throws {
+    public init(folder path: String, suffix: String = "mustache", reloads: Bool = false) throws {
         let folder = TemplateFolder(path: path, suffix: suffix)
         self.folder = folder
         self.reloads = reloads
@@ -53,7 +53,7 @@ public final class MustacheTemplates: Sendable {
     ///   - values: what it names.
     /// - Returns: the text.
     /// - Throws: ``TemplateError`` with `missing` when there is no such template; where files are read again, as
-    ///   ``init(from:suffix:reloads:)``.
+    ///   ``init(folder:suffix:reloads:)``.
     public func text(_ template: String, _ values: Any) throws -> String {
         let library = try library()
         guard let text = library.render(values, withTemplate: template) else {

@@ -21,8 +21,8 @@ public final class Topics: Sendable {
     let core: TopicCore
 
     /// Makes topics that are those of this process.
-    public convenience init(_ options: TopicOptions = TopicOptions()) {
-        self.init(options, clock: .system)
+    public convenience init(options: TopicOptions = TopicOptions()) {
+        self.init(options: options, clock: .system)
     }
 
     /// Makes topics that a backplane joins with those of other nodes.
@@ -38,13 +38,13 @@ public final class Topics: Sendable {
     /// - Parameters:
     ///   - backplane: what joins them; these topics are its only user.
     ///   - options: as of other topics. Its limits are those of this node.
-    public convenience init(_ backplane: some Backplane, _ options: TopicOptions = TopicOptions()) {
-        self.init(options, clock: .system, backplane: backplane)
+    public convenience init(_ backplane: some Backplane, options: TopicOptions = TopicOptions()) {
+        self.init(options: options, clock: .system, backplane: backplane)
     }
 
     /// Makes topics with a clock of their own; `group` are loops with that clock, which timers need.
     package init(
-        _ options: TopicOptions,
+        options: TopicOptions,
         clock: LoopClock,
         on group: EventLoopGroup? = nil,
         backplane: (any Backplane)? = nil

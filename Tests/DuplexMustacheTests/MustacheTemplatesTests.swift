@@ -19,7 +19,7 @@ struct MustacheTemplatesTests {
     func byteOrderMark() async throws {
         let files = ["a.mustache": "\u{FEFF}{{> b}}", "b.mustache": "\u{FEFF}x"]
         try await withTemplates(files) { folder async throws in
-            let templates = try MustacheTemplates(from: folder)
+            let templates = try MustacheTemplates(folder: folder)
             var server = WebServer(port: 0)
             server.get("/") { _ in try templates.page("a", [String: String]()) }
             try await WebServer.testing(server) { client async throws in
@@ -35,7 +35,7 @@ struct MustacheTemplatesTests {
             "parts/head.mustache": "<title>{{name}}</title>\n", "other.txt": "{{",
         ]
         try await withTemplates(files) { folder async throws in
-            let templates = try MustacheTemplates(from: folder)
+            let templates = try MustacheTemplates(folder: folder)
             #expect(templates.names == ["parts/head", "user"])
             var server = WebServer(port: 0)
             server.get("/") { _ in try templates.page("user", User(name: "A & B", notes: ["<1>", "2"])) }
@@ -65,7 +65,7 @@ struct MustacheTemplatesTests {
             "page.mustache": "{{<layout}}{{$body}}{{x}}{{/body}}{{/layout}}",
         ]
         try await withTemplates(files) { folder async throws in
-            let templates = try MustacheTemplates(from: folder)
+            let templates = try MustacheTemplates(folder: folder)
             let text = try templates.text("a", ["x": "\"", "list": ["'<"]] as [String: Any])
             #expect(text == "&quot;|\"|\"|<a title=\"&quot;\">|&#39;&lt;")
             #expect(try templates.text("page", ["x": "<"]) == "<&lt;>")
@@ -77,8 +77,8 @@ struct MustacheTemplatesTests {
     @Test("Files that have changed, come or gone are read anew where that is asked for, and only there")
     func reloading() async throws {
         try await withTemplates(["a.mustache": "one {{x}}"]) { folder async throws in
-            let fixed = try MustacheTemplates(from: folder)
-            let fresh = try MustacheTemplates(from: folder, reloads: true)
+            let fixed = try MustacheTemplates(folder: folder)
+            let fresh = try MustacheTemplates(folder: folder, reloads: true)
             #expect(try fresh.text("a", ["x": 1]) == "one 1")
             try write("another {{x}}", to: "\(folder)/a.mustache")
             try write("new", to: "\(folder)/b.mustache")

@@ -23,7 +23,7 @@ struct RedisTopicsDeploymentsTests {
     }
 
     private static func topics(_ deployment: RedisDeployment) throws -> Topics {
-        Topics(try .redis(deployment, prefix: "app", options: redisOptions), try options())
+        Topics(try .redis(deployment, prefix: "app", options: redisOptions), options: try options())
     }
 
     private static func options() throws -> TopicOptions {
@@ -115,7 +115,7 @@ struct RedisTopicsDeploymentsTests {
                 var options = Self.redisOptions
                 options.connecting.tls.trust = .roots(identity.certificates)
                 let url = "rediss://app:hush@127.0.0.1:\(redis.port)/0"
-                return Topics(try .redis(url, prefix: prefix, options: options), try Self.options())
+                return Topics(try .redis(url, prefix: prefix, options: options), options: try Self.options())
             }
             let (one, two) = (try topics(prefix: "app"), try topics(prefix: "app"))
             let pair = await WebSocketPair()

@@ -20,7 +20,7 @@ struct RouteBuilderTopicsTests {
     ) async throws {
         var options = TopicOptions()
         if let history { try options.keep("#", history) }
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         var server = WebServer(port: 0)
         server.events("/a", of: topics["a"], replay: replay, heartbeat: nil, slow: slow) { _ in
             try? ServerSentEvent("lost", event: "lost")
@@ -136,7 +136,7 @@ struct RouteBuilderTopicsTests {
     func overrun() async throws {
         var options = TopicOptions()
         options.loopBacklog = .kibibytes(50)
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         var server = WebServer(port: 0)
         server.events("/", of: topics["a"], slow: .dropOldest(keeping: 1_000))
         try await WebServer.testing(server) { client async throws in
@@ -156,7 +156,7 @@ struct RouteBuilderTopicsTests {
     func toldLate() async throws {
         var options = TopicOptions()
         try options.keep("kept")
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         for number in 1...3 { topics["kept"].publish("\(number)") }
         let position = try #require(topics["kept"].position)
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -201,7 +201,7 @@ struct RouteBuilderTopicProtocolTests {
     ) async throws {
         var options = TopicOptions()
         try options.keep("kept/#", .init(count: 3))
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         var server = WebServer(port: 0)
         server.topics("/topics", of: topics, slow: .dropOldest(keeping: 5)) { access in
             if access.topic == "failing" { throw TopicError(.unavailable, "No.") }

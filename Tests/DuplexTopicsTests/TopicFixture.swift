@@ -19,7 +19,7 @@ struct TopicFixture {
         var options = TopicOptions()
         try change(&options)
         try await TestLoop.run { test in
-            let topics = Topics(options, clock: test.loop.clock, on: test.group)
+            let topics = Topics(options: options, clock: test.loop.clock, on: test.group)
             try await body(TopicFixture(topics: topics, test: test))
         }
     }

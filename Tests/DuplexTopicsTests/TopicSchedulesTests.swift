@@ -20,7 +20,7 @@ struct TopicSchedulesTests {
         if isTight { options.backlogOfConnection = .kibibytes(24) }
         try options.keep("k/+", .init(count: ScheduleModel.kept))
         try await TestLoop.run { test in
-            let topics = Topics(options, clock: test.loop.clock)
+            let topics = Topics(options: options, clock: test.loop.clock)
             var server = WebServer(port: 0)
             server.events("/a", of: topics["a"], heartbeat: nil, slow: .dropOldest(keeping: 10))
             server.events("/k", of: topics["k/1"], heartbeat: nil, slow: .dropOldest(keeping: 10))

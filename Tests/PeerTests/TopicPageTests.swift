@@ -52,7 +52,7 @@ extension PeerTests {
             var options = TopicOptions()
             options.presenceGrace = .zero
             try options.keep("kept", .init(count: 10_000))
-            let topics = Topics(options)
+            let topics = Topics(options: options)
             topics["kept"].publish("before")
             try await withServer { server in
                 server.get("/topics.js") { _ in TopicScript.response }

@@ -55,7 +55,7 @@ enum DemoServer {
             serving.showsListings = true
             serving.showsHidden = showsHidden
             let option = isInspected ? RouteOption.all(log.option, InspectedServer.sandbox) : log.option
-            if shared?.hasPage != true { server.files("/", option, from: folder, serving: serving) }
+            if shared?.hasPage != true { server.files("/", option, folder: folder, options: serving) }
         } else {
             // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
             server.get("/hello") { _ in greeting }
@@ -186,7 +186,7 @@ struct DemoTopics: Sendable {
 
     /// Makes topics of this process.
     init() {
-        topics = Topics(Self.options)
+        topics = Topics(options: Self.options)
     }
 
     /// Makes topics that a Redis joins with those of other servers.
@@ -195,7 +195,7 @@ struct DemoTopics: Sendable {
     /// - Throws: `TopicError` for a URL that isn't one.
     init(redis: String?) throws(TopicError) {
         topics =
-            if let redis { Topics(try .redis(redis), Self.options) } else { Topics(Self.options) }
+            if let redis { Topics(try .redis(redis), options: Self.options) } else { Topics(options: Self.options) }
     }
 
     private static var options: TopicOptions {
@@ -296,8 +296,8 @@ struct SharedContent: Sendable {
         var options = sharing
         // Beside other hidden names those of the Finder are nothing special.
         options.takesFinderFiles = folder.options.showsHidden
-        if hasWebDAV { server.webDAV(Self.webDAVPath, option, root: folder, sharing: options) }
-        if hasPage { server.uploader("/", option, root: folder) }
+        if hasWebDAV { server.webDAV(Self.webDAVPath, option, folder: folder, options: options) }
+        if hasPage { server.uploader("/", option, folder: folder) }
     }
 }
 

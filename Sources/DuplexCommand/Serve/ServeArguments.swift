@@ -401,7 +401,7 @@ struct ServeArguments: ParsableArguments {
         var sharing = WebDAVOptions()
         sharing.publicHosts = publicHosts
         return SharedContent(
-            folder: try SharedFolder(path, options),
+            folder: try SharedFolder(path, options: options),
             hasPage: upload,
             hasWebDAV: webdav,
             sharing: sharing

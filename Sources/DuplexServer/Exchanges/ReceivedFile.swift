@@ -21,17 +21,17 @@ public struct ReceivedFile: Sendable {
     /// How much is handed to a thread at once.
     private static let writeSize = 256 * 1_024
 
-    /// Gives it a name to keep: from then on it isn't removed.
+    /// Moves it to a path of its own: from then on it isn't removed.
     ///
     /// On the file system of the folder that it was received in; one that is to be kept is best received in the folder that it
     /// is kept in.
     ///
     /// - Parameters:
-    ///   - path: its name.
-    ///   - replaces: whether a file of that name is replaced. Default: false.
+    ///   - path: the path; a relative one is below the process's working directory.
+    ///   - replaces: whether a file at that path is replaced. Default: false.
     /// - Throws: `SocketError` with `fileExists` where there is a file of that name, with `otherFileSystem`, and with `system` for
     ///   other reasons; it names both paths, and is still where it was.
-    public func keep(as path: String, replacing replaces: Bool = false) async throws {
+    public func move(to path: String, replacing replaces: Bool = false) async throws {
         try await BlockingThreads.files.runToEnd { [file] () throws(SocketError) in
             try file.keep(as: path, replacing: replaces)
         }
@@ -81,7 +81,7 @@ extension Request {
     /// ```swift
     /// server.post("/images/:name", .bodySize(.gibibytes(1))) { request in
     ///     let file = try await request.file(in: "images")
-    ///     try await file.keep(as: "images/\(try name(request))")
+    ///     try await file.move(to: "images/\(try name(request))")
     ///     return HTTPResponse.Status.created
     /// }
     /// ```

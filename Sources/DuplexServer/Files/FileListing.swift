@@ -30,7 +30,7 @@ package struct FileListing {
     static let bound = 10_000
 
     private let entries: [Entry]
-    let isCut: Bool
+    let isTruncated: Bool
     /// How many there are whose names can't be in an address.
     let unlisted: Int
     let isTop: Bool
@@ -49,7 +49,7 @@ package struct FileListing {
         in folder: ConfinedFolder,
         showsHidden: Bool
     ) throws(SocketError) {
-        let (names, isCut) = try OpenedFolder(file)?.allNames(atMost: Self.bound) ?? ([], false)
+        let (names, isTruncated) = try OpenedFolder(file)?.allNames(atMost: Self.bound) ?? ([], false)
         var entries: [Entry] = []
         var unlisted = 0
         for name in names where (showsHidden || !name.isHidden) && !OwnName.isOwn(name.escaped) {
@@ -61,12 +61,12 @@ package struct FileListing {
             let modified = UnixTime(seconds: found.modified.seconds)
             entries.append(Entry(name: name, isFolder: found.kind == .folder, size: found.size, modified: modified))
         }
-        self.init(entries, isCut: isCut, unlisted: unlisted, isTop: path.text.isEmpty)
+        self.init(entries, isTruncated: isTruncated, unlisted: unlisted, isTop: path.text.isEmpty)
     }
 
-    package init(_ entries: [Entry], isCut: Bool, unlisted: Int = 0, isTop: Bool) {
+    package init(_ entries: [Entry], isTruncated: Bool, unlisted: Int = 0, isTop: Bool) {
         self.entries = entries
-        self.isCut = isCut
+        self.isTruncated = isTruncated
         self.unlisted = unlisted
         self.isTop = isTop
     }
@@ -120,7 +120,7 @@ package struct FileListing {
         }
         var members = JSONText.Members()
         members.add("entries", .array(values))
-        members.add("isCut", isCut)
+        members.add("isCut", isTruncated)
         if unlisted > 0 { members.add("unlisted", unlisted) }
         return JSONText.object(members.all).text + "\n"
     }
@@ -138,7 +138,7 @@ package struct FileListing {
         var rows = isTop ? "" : "<tr><td><a href=\"../\">..</a></td><td></td><td></td></tr>\n"
         for entry in entries { rows += Self.row(entry) }
         let heads = Order.allCases.map { Self.head($0, isCurrent: $0 == order, isDescending: isDescending) }.joined()
-        var cut = isCut ? "<p>There is more here than is listed.</p>\n" : ""
+        var cut = isTruncated ? "<p>There is more here than is listed.</p>\n" : ""
         if unlisted > 0 { cut += "<p>Not listed, as their names can't be in an address: \(unlisted).</p>\n" }
         return """
             <!doctype html>

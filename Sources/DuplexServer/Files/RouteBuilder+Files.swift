@@ -10,7 +10,7 @@ extension RouteBuilder {
     /// Answers GET and HEAD with the files below a folder.
     ///
     /// ```swift
-    /// server.files("/", from: "public")
+    /// server.files("/", folder: "public")
     /// ```
     ///
     /// Each with its media type, `ETag` and `Last-Modified`, conditions (RFC 9110 section 13) and ranges (section 14). A
@@ -32,19 +32,19 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: what paths begin with, such as `/assets`; `/` for all.
-    ///   - options: settings of these routes that differ from the server's.
+    ///   - settings: settings of these routes that differ from the server's.
     ///   - folder: the path of the folder; a relative one is below the process's working directory. A server whose folder
     ///     can't be read throws ``RouteError`` when it is to run.
-    ///   - serving: how it is served. Default: as in ``FileOptions``.
+    ///   - options: how the files are served. Default: as in ``FileOptions``.
     public mutating func files(
         _ path: String,
-        _ options: RouteOption...,
-        from folder: String,
-        serving: FileOptions = FileOptions()
+        _ settings: RouteOption...,
+        folder: String,
+        options: FileOptions = FileOptions()
     ) {
-        mountFiles(at: path, options + [.checking(serving.durations)]) { pattern, depth throws(RouteError) in
+        mountFiles(at: path, settings + [.checking(options.durations)]) { pattern, depth throws(RouteError) in
             do throws(SocketError) {
-                return FileResponder(try ConfinedFolder(path: folder), depth: depth, serving)
+                return FileResponder(try ConfinedFolder(path: folder), depth: depth, options)
             } catch {
                 throw RouteError(code: .noFolder, route: "GET \(pattern)", message: error.description)
             }
@@ -54,16 +54,16 @@ extension RouteBuilder {
     /// Answers GET and HEAD with the files of a folder, by rules that are more than options.
     package mutating func files(
         _ path: String,
-        _ options: [RouteOption],
-        from folder: ConfinedFolder,
+        _ settings: [RouteOption],
+        folder: ConfinedFolder,
         by rules: any FileRules,
-        serving: FileOptions
+        options: FileOptions
     ) {
-        var serving = serving
+        var options = options
         // No cache between may keep them.
-        serving.isPrivate = true
-        mountFiles(at: path, options + [.checking(serving.durations)]) { [serving] _, depth in
-            FileResponder(folder, depth: depth, serving, rules: rules)
+        options.isPrivate = true
+        mountFiles(at: path, settings + [.checking(options.durations)]) { [options] _, depth in
+            FileResponder(folder, depth: depth, options, rules: rules)
         }
     }
 

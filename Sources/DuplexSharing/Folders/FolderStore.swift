@@ -107,8 +107,8 @@ final class FolderStore: Sendable {
 
     /// What is in a folder, in no order: files and folders, and links to such that are below.
     func entries(of path: FolderPath, atMost limit: Int, showsHidden: Bool) throws(FolderError) -> FolderListing {
-        let (found, isCut) = try content(of: FileName(path.text), path, atMost: limit, showsHidden: showsHidden)
-        var listing = FolderListing(entries: [], isCut: isCut)
+        let (found, isTruncated) = try content(of: FileName(path.text), path, atMost: limit, showsHidden: showsHidden)
+        var listing = FolderListing(entries: [], isTruncated: isTruncated)
         for one in found {
             guard let name = one.name.text, FolderPath.isName(name) else {
                 if FolderEntry(one.name.escaped, one.status) != nil { listing.unlisted += 1 }
@@ -116,7 +116,7 @@ final class FolderStore: Sendable {
             }
             guard let entry = FolderEntry(name, one.status) else { continue }
             if path.appending(name) == nil || listing.entries.count == limit {
-                listing.isCut = true
+                listing.isTruncated = true
             } else {
                 listing.entries.append(entry)
             }
@@ -142,13 +142,13 @@ final class FolderStore: Sendable {
         atMost limit: Int,
         showsHidden: Bool,
         followsFolders: Bool = true
-    ) throws(FolderError) -> (found: [Found], isCut: Bool) {
+    ) throws(FolderError) -> (found: [Found], isTruncated: Bool) {
         guard let folder = OpenedFolder(try open(place, path)) else {
             throw FolderError(.isFile, "“\(path)” is a file.")
         }
         return try Self.attempt(path) { () throws(SocketError) in
             // One more is read, since the folder of our own may be among them.
-            let (names, isCut) = try folder.allNames(atMost: limit == .max ? limit : limit + 1)
+            let (names, isTruncated) = try folder.allNames(atMost: limit == .max ? limit : limit + 1)
             var found: [Found] = []
             for name in names where (showsHidden || !name.isHidden) && !OwnName.isOwn(name.escaped) {
                 guard let own = try folder.status(of: name) else { continue }
@@ -160,7 +160,7 @@ final class FolderStore: Sendable {
                     found.append(Found(name: name, status: there))
                 }
             }
-            return (found, isCut)
+            return (found, isTruncated)
         }
     }
 
@@ -191,15 +191,15 @@ final class FolderStore: Sendable {
     }
 
     /// Moves something; over file systems it is copied first.
-    func move(_ from: FolderPath, to path: FolderPath, _ clash: NameConflict) throws(FolderError) -> FolderChange {
+    func move(_ from: FolderPath, to path: FolderPath, _ conflict: NameConflict) throws(FolderError) -> FolderChange {
         try Self.checkRoute(from, path)
         let source = try source(from)
         let target = try place(of: path)
         return try Self.attempt(path) { () throws(SocketError) in
             do throws(SocketError) {
-                return try put(source.place, at: target, path, clash, from: from)
+                return try put(source.place, at: target, path, conflict, from: from)
             } catch  where error.code == .otherFileSystem {
-                let change = try stage(source.place, for: target, path, clash, isMove: true)
+                let change = try stage(source.place, for: target, path, conflict, isMove: true)
                 try delete(source.place)
                 return change
             }
@@ -210,23 +210,23 @@ final class FolderStore: Sendable {
     func copy(
         _ from: FolderPath,
         to path: FolderPath,
-        _ clash: NameConflict,
+        _ conflict: NameConflict,
         onlyItself: Bool
     ) throws(FolderError) -> FolderChange {
-        if from != path || clash != .number { try Self.checkRoute(from, path) }
+        if from != path || conflict != .number { try Self.checkRoute(from, path) }
         let source = try source(from)
         let target = try place(of: path)
         if source.status.kind == .link {
             let file = try open(from)
             if file.kind != .file { throw FolderError(.notPermitted, "“\(from)” leads to a folder: it isn't copied.") }
             return try Self.attempt(path) { () throws(SocketError) in
-                try stage(for: target, path, clash) { staging throws(SocketError) in
+                try stage(for: target, path, conflict) { staging throws(SocketError) in
                     try FolderTree.copyFile(file, to: staging.folder, as: staging.name, [Self.properties])
                 }
             }
         }
         return try Self.attempt(path) { () throws(SocketError) in
-            try stage(source.place, for: target, path, clash, onlyItself: onlyItself)
+            try stage(source.place, for: target, path, conflict, onlyItself: onlyItself)
         }
     }
 
@@ -242,11 +242,11 @@ final class FolderStore: Sendable {
         _ source: Place,
         for target: Place,
         _ path: FolderPath,
-        _ clash: NameConflict,
+        _ conflict: NameConflict,
         onlyItself: Bool = false,
         isMove: Bool = false
     ) throws(SocketError) -> FolderChange {
-        try stage(for: target, path, clash) { staging throws(SocketError) in
+        try stage(for: target, path, conflict) { staging throws(SocketError) in
             try FolderTree.copy(
                 source.name,
                 in: source.folder,
@@ -263,13 +263,13 @@ final class FolderStore: Sendable {
     private func stage(
         for target: Place,
         _ path: FolderPath,
-        _ clash: NameConflict,
+        _ conflict: NameConflict,
         _ make: (Place) throws(SocketError) -> Void
     ) throws(SocketError) -> FolderChange {
         let staging = try stagingPlace(for: target)
         do throws(SocketError) {
             try make(staging)
-            return try put(staging, at: target, path, clash)
+            return try put(staging, at: target, path, conflict)
         } catch {
             clear(staging)
             throw error
@@ -284,7 +284,7 @@ final class FolderStore: Sendable {
     ///   - source: what gets the place.
     ///   - target: the place.
     ///   - path: the place, too.
-    ///   - clash: what happens to a file that is there.
+    ///   - conflict: what happens to a file that is there.
     ///   - from: where the source is, if clients see it there.
     /// - Returns: where it is.
     /// - Throws: `SocketError`, and everything is as it was.
@@ -292,10 +292,10 @@ final class FolderStore: Sendable {
         _ source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameConflict,
+        _ conflict: NameConflict,
         from: FolderPath? = nil
     ) throws(SocketError) -> FolderChange {
-        switch clash {
+        switch conflict {
         case .refuse:
             try source.folder.rename(source.name, to: target.folder, as: target.name, .refuse)
             return FolderChange(path: path, replaced: false)
@@ -314,12 +314,12 @@ final class FolderStore: Sendable {
         syncing source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameConflict
+        _ conflict: NameConflict
     ) throws(SocketError) -> FolderChange {
         try source.folder.writableFile(source.name).sync()
-        let isKept = clash == .replace ? try exchange(source, target) : false
+        let isKept = conflict == .replace ? try exchange(source, target) : false
         let change =
-            isKept ? FolderChange(path: path, replaced: true) : try put(source, at: target, path, clash)
+            isKept ? FolderChange(path: path, replaced: true) : try put(source, at: target, path, conflict)
         do throws(SocketError) { try target.folder.sync() } catch {
             try undo(change, source, target, isKept: isKept, error)
         }
@@ -484,7 +484,7 @@ struct FolderListing: Sendable {
     /// Files and folders, in no order.
     var entries: [FolderEntry]
     /// Whether there are more: than were asked for, or than paths lead to, which have a hundred names at most.
-    var isCut: Bool
+    var isTruncated: Bool
     /// How many there are whose names can't be in a path: they aren't UTF-8, or have characters that nobody could read.
     var unlisted = 0
 }

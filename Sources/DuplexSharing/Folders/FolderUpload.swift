@@ -23,7 +23,7 @@ final class FolderUpload: Sendable {
 
     private let folder: SharedFolder
     private let operation: FolderOperation
-    private let clash: NameConflict
+    private let conflict: NameConflict
     private let staging: FolderStore.Place
     private let file: WritableFile
     private let state = Mutex(State())
@@ -34,12 +34,12 @@ final class FolderUpload: Sendable {
     init(
         _ folder: SharedFolder,
         _ operation: FolderOperation,
-        _ clash: NameConflict,
+        _ conflict: NameConflict,
         staging: FolderStore.Place
     ) throws(SocketError) {
         self.folder = folder
         self.operation = operation
-        self.clash = clash
+        self.conflict = conflict
         self.staging = staging
         file = try staging.folder.makeFile(staging.name)
     }
@@ -91,7 +91,7 @@ final class FolderUpload: Sendable {
                         file: staging,
                         at: target,
                         operation.path,
-                        clash,
+                        conflict,
                         syncs: folder.options.syncs
                     )
                 }
@@ -114,10 +114,10 @@ extension FolderStore {
         file source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameConflict,
+        _ conflict: NameConflict,
         syncs: Bool
     ) throws(SocketError) -> FolderChange {
-        if clash == .replace, let there = try target.folder.status(of: target.name) {
+        if conflict == .replace, let there = try target.folder.status(of: target.name) {
             if there.kind == .folder { throw OpenedFolder.isFolder(target.name) }
             if there.kind == .file {
                 let (old, new) = (try target.folder.file(target.name), try source.folder.file(source.name))
@@ -126,7 +126,7 @@ extension FolderStore {
             }
         }
         return syncs
-            ? try put(syncing: source, at: target, path, clash) : try put(source, at: target, path, clash)
+            ? try put(syncing: source, at: target, path, conflict) : try put(source, at: target, path, conflict)
     }
 }
 
@@ -135,14 +135,14 @@ extension SharedFolder {
     ///
     /// - Parameters:
     ///   - path: where it is to be.
-    ///   - clash: what happens where something is there already; a folder is never replaced.
+    ///   - conflict: what happens where something is there already; a folder is never replaced.
     ///   - size: how many bytes it will have, if that is known: then there has to be room for them.
     ///   - visitor: who does it.
     /// - Returns: what takes the bytes.
     /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
     func upload(
         to path: FolderPath,
-        clash: NameConflict,
+        onConflict conflict: NameConflict,
         size: UInt64?,
         by visitor: FolderVisitor
     ) async throws -> FolderUpload {
@@ -154,12 +154,12 @@ extension SharedFolder {
             if let size { try checkRoom(for: size) }
             let target = try store.place(of: path)
             return try FolderStore.attempt(path) { () throws(SocketError) in
-                if clash != .number, let there = try target.folder.status(of: target.name) {
+                if conflict != .number, let there = try target.folder.status(of: target.name) {
                     if there.kind == .folder { throw OpenedFolder.isFolder(target.name) }
-                    if clash == .refuse { throw OpenedFolder.exists(target.name) }
+                    if conflict == .refuse { throw OpenedFolder.exists(target.name) }
                 }
                 let staging = try store.stagingPlace(for: target)
-                return try FolderUpload(self, operation, clash, staging: staging)
+                return try FolderUpload(self, operation, conflict, staging: staging)
             }
         }
     }

@@ -13,7 +13,7 @@ extension RouteBuilder {
     ///
     /// ```swift
     /// let folder = try SharedFolder("pictures")
-    /// server.files("/pictures", from: folder)
+    /// server.files("/pictures", folder: folder)
     /// ```
     ///
     /// As of a folder by its path, with these differences: clients that may not read there get 403; what the folder
@@ -26,18 +26,18 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: what paths begin with, such as `/pictures`; `/` for all.
-    ///   - options: settings of these routes that differ from the server's, such as who is let in.
+    ///   - settings: settings of these routes that differ from the server's, such as who is let in.
     ///   - folder: the folder.
-    ///   - serving: how it is served. Default: as in `FileOptions`.
+    ///   - options: how the files are served. Default: as in `FileOptions`.
     public mutating func files(
         _ path: String,
-        _ options: RouteOption...,
-        from folder: SharedFolder,
-        serving: FileOptions = FileOptions()
+        _ settings: RouteOption...,
+        folder: SharedFolder,
+        options: FileOptions = FileOptions()
     ) {
-        var serving = serving
-        serving.showsHidden = folder.options.showsHidden
-        files(path, options, from: folder.confined, by: folder, serving: serving)
+        var options = options
+        options.showsHidden = folder.options.showsHidden
+        files(path, settings, folder: folder.confined, by: folder, options: options)
     }
 }
 
@@ -80,7 +80,7 @@ extension SharedFolder {
                 modified: entry.modified
             )
         }
-        return FileListing(listed, isCut: listing.isCut, unlisted: listing.unlisted, isTop: path.isRoot)
+        return FileListing(listed, isTruncated: listing.isTruncated, unlisted: listing.unlisted, isTop: path.isRoot)
             .response(to: request)
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 /// ```swift
 /// var options = FolderOptions()
 /// options.allowedExtensions = ["jpg", "png"]
-/// let folder = try SharedFolder("pictures", options)
+/// let folder = try SharedFolder("pictures", options: options)
 /// ```
 ///
 /// Whatever names and links clients send, nothing outside is read, written or named: the kernel sees to that where it can.
@@ -46,7 +46,7 @@ public final class SharedFolder: Sendable {
     ///   - path: of the folder; a relative one is below the process's working directory.
     ///   - options: what may be done. Default: as in ``FolderOptions``.
     /// - Throws: `SocketError` with `unreadableFile` where there is none that can be read.
-    public init(_ path: String, _ options: FolderOptions = FolderOptions()) throws(SocketError) {
+    public init(_ path: String, options: FolderOptions = FolderOptions()) throws(SocketError) {
         try SocketError.check([DurationSetting("trashAge", options.trashAge, allowsZero: true)])
         self.options = options
         self.path = path
@@ -97,7 +97,7 @@ public final class SharedFolder: Sendable {
 
     /// Throws where so many bytes more are more than there is room for; blocks.
     func checkRoom(for count: UInt64) throws(FolderError) {
-        let space = try space()
+        let space = try countSpace()
         if let quota = space.quota, space.used + count > quota {
             throw FolderError(
                 .overQuota,
@@ -108,7 +108,7 @@ public final class SharedFolder: Sendable {
     }
 
     /// What is used and free; blocks.
-    func space() throws(FolderError) -> FolderSpace {
+    func countSpace() throws(FolderError) -> FolderSpace {
         try FolderStore.attempt(.root) { () throws(SocketError) in
             let free = try store.root.space().free
             guard let quota = options.quota.map({ UInt64(clamping: $0.bytes) }) else {
@@ -119,12 +119,12 @@ public final class SharedFolder: Sendable {
         }
     }
 
-    /// How much room there is.
+    /// Measures the space of the folder.
     ///
-    /// - Returns: the room; what is used is counted where there is a quota, at most once a minute.
+    /// - Returns: the space; the bytes that are used are counted if there is a quota, at most once a minute.
     /// - Throws: ``FolderError``.
-    public func room() async throws -> FolderSpace {
-        try await Self.run { [self] () throws(FolderError) in try space() }
+    public func space() async throws -> FolderSpace {
+        try await Self.run { [self] () throws(FolderError) in try countSpace() }
     }
 
     /// Asks whether a file may be read that somebody else opens.
@@ -243,9 +243,9 @@ public final class SharedFolder: Sendable {
     /// - Returns: files and folders, and whether there are more than ``FolderOptions/listingLimit``, or any that lie deeper than
     ///   paths lead.
     /// - Throws: ``FolderError`` with `nothing` or `isFile` where there is no folder.
-    public func entries(of path: FolderPath) async throws -> (entries: [FolderEntry], isCut: Bool) {
+    public func entries(of path: FolderPath) async throws -> (entries: [FolderEntry], isTruncated: Bool) {
         let listing = try await listing(of: path)
-        return (listing.entries, listing.isCut)
+        return (listing.entries, listing.isTruncated)
     }
 
     /// The same, and how many have names that can't be in a path.
@@ -291,7 +291,7 @@ public final class SharedFolder: Sendable {
     /// - Parameters:
     ///   - from: where it is.
     ///   - path: where it is to be.
-    ///   - clash: what happens where something is there already. Default: it is an error.
+    ///   - conflict: what happens where something is there already. Default: it is an error.
     ///   - visitor: who does it. Default: the app.
     /// - Returns: where it is now.
     /// - Throws: ``FolderError``, and everything is as it was; what ``FolderOptions/before`` throws.
@@ -299,14 +299,14 @@ public final class SharedFolder: Sendable {
     public func move(
         _ from: FolderPath,
         to path: FolderPath,
-        clash: NameConflict = .refuse,
+        onConflict conflict: NameConflict = .refuse,
         by visitor: FolderVisitor = .app
     ) async throws -> FolderChange {
         let operation = FolderOperation(.move, from, to: path, by: visitor)
         return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
             if try store.status(of: from)?.kind == .file { try checkFile(path, size: nil) }
-            if clash == .replace { usage.forget() }
-            let change = try store.move(from, to: path, clash)
+            if conflict == .replace { usage.forget() }
+            let change = try store.move(from, to: path, conflict)
             follow(change.path) { keeper throws(SocketError) in try keeper.move(from, to: change.path) }
             return change
         }
@@ -319,7 +319,7 @@ public final class SharedFolder: Sendable {
     /// - Parameters:
     ///   - from: where it is.
     ///   - path: where the copy is to be.
-    ///   - clash: what happens where something is there already. Default: it is an error.
+    ///   - conflict: what happens where something is there already. Default: it is an error.
     ///   - onlyItself: whether what is in a folder is left out. Default: no.
     ///   - visitor: who does it. Default: the app.
     /// - Returns: where the copy is.
@@ -328,7 +328,7 @@ public final class SharedFolder: Sendable {
     public func copy(
         _ from: FolderPath,
         to path: FolderPath,
-        clash: NameConflict = .refuse,
+        onConflict conflict: NameConflict = .refuse,
         onlyItself: Bool = false,
         by visitor: FolderVisitor = .app
     ) async throws -> FolderChange {
@@ -337,7 +337,7 @@ public final class SharedFolder: Sendable {
             let size = try size(of: from, onlyItself: onlyItself)
             if size.isFile { try checkFile(path, size: size.bytes) }
             try checkRoom(for: size.bytes)
-            let change = try store.copy(from, to: path, clash, onlyItself: onlyItself)
+            let change = try store.copy(from, to: path, conflict, onlyItself: onlyItself)
             change.replaced ? usage.forget() : usage.add(size.bytes)
             follow(change.path) { keeper throws(SocketError) in
                 try keeper.copy(from, to: change.path, onlyItself: onlyItself)
@@ -366,7 +366,7 @@ public final class SharedFolder: Sendable {
     ///   - path: where it is.
     ///   - visitor: who does it. Default: the app.
     /// - Throws: ``FolderError``, and what can't be removed is where it was; what ``FolderOptions/before`` throws.
-    public func delete(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws {
+    public func remove(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws {
         try await perform(
             FolderOperation(.delete, path, by: visitor),
             on: Self.trees
@@ -388,7 +388,7 @@ public final class SharedFolder: Sendable {
     /// - Returns: what is in the trash now.
     /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
     @discardableResult
-    public func discard(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws -> TrashedItem {
+    public func moveToTrash(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws -> TrashedItem {
         let operation = FolderOperation(.delete, path, by: visitor)
         return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
             let (trash, now) = (FolderTrash(store: store), UnixTime.now)
@@ -471,7 +471,7 @@ public final class SharedFolder: Sendable {
         var folders: [FolderPath] = []
         /// How many entries were looked at.
         var count = 0
-        var isCut = false
+        var isTruncated = false
     }
 
     /// Looks for what has a text in its name, whatever its case; what is nearer to the top comes first.
@@ -493,7 +493,7 @@ public final class SharedFolder: Sendable {
         lookingAt bound: Int,
         finding limit: Int,
         by visitor: FolderVisitor
-    ) async throws -> (found: [Match], isCut: Bool) {
+    ) async throws -> (found: [Match], isTruncated: Bool) {
         try checkReading(visitor, path)
         let text = text.lowercased()
         var result = try await Self.look(on: Self.walks) { [self] () throws(FolderError) in
@@ -504,7 +504,7 @@ public final class SharedFolder: Sendable {
             try Task.checkCancellation()
             let (folder, room) = (result.folders[next], bound - result.count)
             if room <= 0 {
-                result.isCut = true
+                result.isTruncated = true
                 break
             }
             next += 1
@@ -517,22 +517,22 @@ public final class SharedFolder: Sendable {
                 )
             else {
                 // One that can't be read, or has gone by now, may have had something.
-                result.isCut = true
+                result.isTruncated = true
                 continue
             }
             result.matches += step.matches
             result.folders += step.folders
             result.count += step.count
-            result.isCut = result.isCut || step.isCut
+            result.isTruncated = result.isTruncated || step.isTruncated
         }
-        return (Array(result.matches.prefix(limit)), result.isCut || result.matches.count > limit)
+        return (Array(result.matches.prefix(limit)), result.isTruncated || result.matches.count > limit)
     }
 
     /// Looks at one folder; blocks.
     private func step(_ text: String, _ path: FolderPath, atMost bound: Int) throws(FolderError) -> Step {
         let listing = try store.entries(of: path, atMost: bound, showsHidden: options.showsHidden)
         // Names that no path can have may match, and so may what is in folders of such names.
-        var step = Step(count: listing.entries.count, isCut: listing.isCut || listing.unlisted > 0)
+        var step = Step(count: listing.entries.count, isTruncated: listing.isTruncated || listing.unlisted > 0)
         for entry in listing.entries.sorted(by: { $0.name < $1.name }) {
             guard let below = path.appending(entry.name) else { continue }
             if entry.name.lowercased().contains(text) { step.matches.append(Match(path: below, entry: entry)) }

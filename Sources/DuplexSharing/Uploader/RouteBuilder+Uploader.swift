@@ -12,7 +12,7 @@ extension RouteBuilder {
     ///
     /// ```swift
     /// let folder = try SharedFolder("shared")
-    /// server.uploader("/files", root: folder)
+    /// server.uploader("/files", folder: folder)
     /// ```
     ///
     /// Uploads resume where they were cut off, deleted files can be restored from the trash, several files are
@@ -29,20 +29,20 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: where the page is, such as `/files`; `/` for the whole server.
-    ///   - options: settings of these routes that differ from the server's.
+    ///   - settings: settings of these routes that differ from the server's.
     ///   - folder: the folder.
-    ///   - showing: how it is shown. Default: as in ``UploaderOptions``.
+    ///   - options: how it is shown. Default: as in ``UploaderOptions``.
     public mutating func uploader(
         _ path: String,
-        _ options: RouteOption...,
-        root folder: SharedFolder,
-        showing: UploaderOptions = UploaderOptions()
+        _ settings: RouteOption...,
+        folder: SharedFolder,
+        options: UploaderOptions = UploaderOptions()
     ) {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
-        let all = RouteOption.all([.sameSite(), UploaderAnswer.problems] + options)
+        let all = RouteOption.all([.sameSite(), UploaderAnswer.problems] + settings)
         folder.keepProperties { PropertyDatabase($0, folder.options.logger) }
-        let uploader = UploaderHandler(folder, showing)
-        UploaderPage.site(showing).add(at: path, to: &self, all)
+        let uploader = UploaderHandler(folder, options)
+        UploaderPage.site(options).add(at: path, to: &self, all)
         addReading(uploader, base, all)
         addChanging(uploader, base, all)
         // A new upload is below the path that it was made at, whatever a proxy calls that.
@@ -50,7 +50,7 @@ extension RouteBuilder {
             guard let name = response.headers[.location]?.split(separator: "/").last else { return }
             response.headers[.location] = request.path.hasSuffix("/") ? String(name) : "uploads/\(name)"
         }
-        resumableUploads("\(base)/uploads", shortening, all, to: folder, taking: showing.uploads)
+        resumableUploads("\(base)/uploads", shortening, all, folder: folder, options: options.uploads)
     }
 
     private mutating func addReading(_ uploader: UploaderHandler, _ base: String, _ options: RouteOption) {

@@ -49,12 +49,12 @@ final class UploaderHandler: Sendable {
     /// - Parameter text: `refuse`, `replace` or `number`; `nil` for the first.
     /// - Returns: the policy.
     /// - Throws: `Problem` with 400 for another text.
-    static func clash(_ text: String?) throws(Problem) -> NameConflict {
+    static func conflict(_ text: String?) throws(Problem) -> NameConflict {
         guard let text else { return .refuse }
-        guard let clash = NameConflict(rawValue: text) else {
+        guard let conflict = NameConflict(rawValue: text) else {
             throw Problem(.badRequest, "“clash” is refuse, replace or number.")
         }
-        return clash
+        return conflict
     }
 
     // MARK: Who asks
@@ -86,13 +86,13 @@ final class UploaderHandler: Sendable {
             let (path, visitor) = (try Self.path(of: request), FolderVisitor(request))
             try folder.checkReading(visitor, path)
             let listing = try await folder.listing(of: path)
-            let room = try await folder.room()
+            let room = try await folder.space()
             let mayWrite = !options.isReadOnly && folder.mayWrite(visitor)
             return try await UploaderAnswer.long {
                 UploaderAnswer.Listing(
                     path: path.text,
                     entries: listing.entries.map { UploaderAnswer.Entry($0) },
-                    isCut: listing.isCut,
+                    isCut: listing.isTruncated,
                     unlisted: listing.unlisted,
                     mayWrite: mayWrite,
                     free: Int(clamping: room.free),
@@ -109,7 +109,7 @@ final class UploaderHandler: Sendable {
             guard let text = try request.queryItems["text"], !text.isEmpty else {
                 throw Problem(.badRequest, "“text” says what to look for in names.")
             }
-            let (found, isCut) = try await folder.search(
+            let (found, isTruncated) = try await folder.search(
                 for: text,
                 below: path,
                 lookingAt: options.searchLimit,
@@ -118,7 +118,7 @@ final class UploaderHandler: Sendable {
             )
             return try await UploaderAnswer.long {
                 let entries = found.map { UploaderAnswer.Entry($0.entry, at: $0.path) }
-                return UploaderAnswer.Found(entries: entries, isCut: isCut)
+                return UploaderAnswer.Found(entries: entries, isCut: isTruncated)
             }
         }
     }
@@ -270,20 +270,20 @@ final class UploaderHandler: Sendable {
         try await answer {
             let visitor = try writer(request)
             let wanted = try await request.decode(NewPlaces.self)
-            let (to, clash) = (try Self.path(wanted.to), try Self.clash(wanted.clash))
+            let (to, conflict) = (try Self.path(wanted.to), try Self.conflict(wanted.clash))
             let sources = try wanted.from.map { text throws in try Self.path(text) }
             let targets = try sources.map { path throws in try Self.path(to, path.name) }
             guard try await folder.entry(at: to)?.kind == .folder else {
                 throw FolderError(.nothing, "There is no folder “\(to)”.")
             }
             try await check(sources, areApart: isMove)
-            if clash != .number { try await checkNames(targets, areFree: clash == .refuse) }
+            if conflict != .number { try await checkNames(targets, areFree: conflict == .refuse) }
             var changes: [(from: FolderPath?, change: FolderChange)] = []
             for (path, target) in Swift.zip(sources, targets) {
                 let change =
                     isMove
-                    ? try await folder.move(path, to: target, clash: clash, by: visitor)
-                    : try await folder.copy(path, to: target, clash: clash, by: visitor)
+                    ? try await folder.move(path, to: target, onConflict: conflict, by: visitor)
+                    : try await folder.copy(path, to: target, onConflict: conflict, by: visitor)
                 changes.append((path, change))
             }
             return try Self.changed(changes)
@@ -330,10 +330,10 @@ final class UploaderHandler: Sendable {
             var trashed: [UploaderAnswer.Place] = []
             for path in paths {
                 if wanted.forever == true {
-                    try await folder.delete(path, by: visitor)
+                    try await folder.remove(path, by: visitor)
                     continue
                 }
-                let item = try await folder.discard(path, by: visitor)
+                let item = try await folder.moveToTrash(path, by: visitor)
                 trashed.append(UploaderAnswer.Place(id: item.id, path: item.path.text))
             }
             return try UploaderAnswer.json(UploaderAnswer.Trashed(trashed: trashed))
@@ -391,17 +391,17 @@ final class UploaderHandler: Sendable {
     func upload(_ request: Request) async throws -> Response {
         try await answer {
             let visitor = try writer(request)
-            var (path, clash) = (FolderPath.root, NameConflict.refuse)
+            var (path, conflict) = (FolderPath.root, NameConflict.refuse)
             var changes: [(from: FolderPath?, change: FolderChange)] = []
             for try await part in try request.multipart() {
                 switch (part.filename, part.name) {
                 case (nil, "path"): path = try Self.path(try await part.text(upTo: Self.textSize))
-                case (nil, "clash"): clash = try Self.clash(try await part.text(upTo: Self.textSize))
+                case (nil, "clash"): conflict = try Self.conflict(try await part.text(upTo: Self.textSize))
                 // A browser sends that where nobody has chosen a file.
                 case (nil, _), ("", _): break
                 default:
                     let target = try Self.path(path, part.safeFilename ?? "")
-                    changes.append((nil, try await write(part, to: target, clash, by: visitor)))
+                    changes.append((nil, try await write(part, to: target, conflict, by: visitor)))
                 }
             }
             if changes.isEmpty { throw Problem(.badRequest, "The form has no file.") }
@@ -412,10 +412,10 @@ final class UploaderHandler: Sendable {
     private func write(
         _ part: MultipartPart,
         to path: FolderPath,
-        _ clash: NameConflict,
+        _ conflict: NameConflict,
         by visitor: FolderVisitor
     ) async throws -> FolderChange {
-        let upload = try await folder.upload(to: path, clash: clash, size: nil, by: visitor)
+        let upload = try await folder.upload(to: path, onConflict: conflict, size: nil, by: visitor)
         for try await piece in part { try await upload.write(piece) }
         return try await upload.finish()
     }

@@ -3,7 +3,7 @@
 
 public import DuplexWire
 
-/// How resumable uploads are taken; see `RouteBuilder.resumableUploads(_:_:to:taking:)`.
+/// How resumable uploads are taken; see `RouteBuilder.resumableUploads(_:_:folder:options:)`.
 public struct ResumableUploadOptions: Sendable {
     /// The most bytes that an upload may have.
     ///
@@ -24,7 +24,7 @@ public struct ResumableUploadOptions: Sendable {
     /// What happens where a file has the name of an upload, unless its metadata say so by `clash`.
     ///
     /// Default: it is refused.
-    public var clash = NameConflict.refuse
+    public var onConflict = NameConflict.refuse
 
     /// Makes options.
     public init() {}

@@ -174,7 +174,7 @@ final class ResumableUploads: Sendable {
     ) async throws -> String? {
         var record = record
         if found.isHere && found.state.isWhole && record.concatenation != .partial {
-            let target = try UploadTarget(record.metadata, clash: options.clash)
+            let target = try UploadTarget(record.metadata, onConflict: options.onConflict)
             record.path = try await finish(id, target, size: found.offset, visitor).text
             record.expires = UnixTime(seconds: now().seconds + Self.memory)
             store.settle(id)
@@ -251,13 +251,13 @@ final class ResumableUploads: Sendable {
             guard folder.mayWrite(visitor) else { throw FolderError(.notPermitted, "You may not write here.") }
             return
         }
-        let target = try UploadTarget(creation.metadata, clash: options.clash)
+        let target = try UploadTarget(creation.metadata, onConflict: options.onConflict)
         let operation = FolderOperation(.write, target.path, size: creation.length, by: visitor)
         try folder.check(operation)
         try folder.checkFile(target.path, size: creation.length)
         try await folder.options.before(operation)
         try await checkFolder(of: target.path)
-        if target.clash == .refuse, try await folder.entry(at: target.path) != nil {
+        if target.conflict == .refuse, try await folder.entry(at: target.path) != nil {
             throw FolderError(.exists, "There is “\(target.path)” already.")
         }
     }
@@ -430,7 +430,7 @@ final class ResumableUploads: Sendable {
                     upload: source,
                     at: place,
                     path,
-                    target.clash,
+                    target.conflict,
                     syncs: folder.options.syncs
                 )
             }
@@ -459,17 +459,17 @@ extension FolderStore {
         upload source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameConflict,
+        _ conflict: NameConflict,
         syncs: Bool
     ) throws(SocketError) -> FolderChange {
         if source.folder.status.device == target.folder.status.device {
-            return try put(file: source, at: target, path, clash, syncs: syncs)
+            return try put(file: source, at: target, path, conflict, syncs: syncs)
         }
         let staging = try stagingPlace(for: target)
         do throws(SocketError) {
             let copy = try staging.folder.makeFile(staging.name)
             try copy.write(contentOf: try source.folder.file(source.name))
-            let change = try put(file: staging, at: target, path, clash, syncs: syncs)
+            let change = try put(file: staging, at: target, path, conflict, syncs: syncs)
             try? source.folder.removeFile(source.name)
             return change
         } catch {
@@ -482,23 +482,23 @@ extension FolderStore {
 /// Where an upload is to be, by what its client says of it.
 struct UploadTarget: Equatable {
     let path: FolderPath
-    let clash: NameConflict
+    let conflict: NameConflict
 
     /// Reads the metadata: `path` is the folder, `name` or `filename` the name, which may lead into folders below it, and
     /// `clash` is `refuse`, `replace` or `number`.
     ///
     /// - Throws: ``UploadRefusal`` where that is no path.
-    init(_ metadata: UploadMetadata, clash usual: NameConflict) throws(UploadRefusal) {
+    init(_ metadata: UploadMetadata, onConflict usual: NameConflict) throws(UploadRefusal) {
         guard let name = metadata["name"] ?? metadata["filename"], !name.isEmpty else {
             throw UploadRefusal(.badRequest, "Upload-Metadata says by “name” what the file is to be called.")
         }
         guard let folder = FolderPath(metadata["path"] ?? ""), let below = FolderPath(name), !below.isRoot,
             let path = FolderPath(folder.names + below.names)
         else { throw UploadRefusal(.forbidden, "The path that Upload-Metadata says can't be one.") }
-        guard let clash = metadata["clash"].map(NameConflict.init(rawValue:)) ?? usual else {
+        guard let conflict = metadata["clash"].map(NameConflict.init(rawValue:)) ?? usual else {
             throw UploadRefusal(.badRequest, "“clash” is refuse, replace or number.")
         }
         self.path = path
-        self.clash = clash
+        self.conflict = conflict
     }
 }

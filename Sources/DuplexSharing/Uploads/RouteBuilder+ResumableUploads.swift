@@ -13,7 +13,7 @@ extension RouteBuilder {
     ///
     /// ```swift
     /// let folder = try SharedFolder("public")
-    /// server.resumableUploads("/uploads", to: folder)
+    /// server.resumableUploads("/uploads", folder: folder)
     /// ```
     ///
     /// A client names the file in the metadata of the upload: `name` or `filename`, which may lead into folders, `path`
@@ -34,17 +34,17 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: where uploads are made.
-    ///   - options: settings of these routes that differ from the server's.
-    ///   - folder: where they go.
-    ///   - taking: how they are taken. Default: as in ``ResumableUploadOptions``.
+    ///   - settings: settings of these routes that differ from the server's.
+    ///   - folder: the folder that they go to.
+    ///   - options: how they are taken. Default: as in ``ResumableUploadOptions``.
     public mutating func resumableUploads(
         _ path: String,
-        _ options: RouteOption...,
-        to folder: SharedFolder,
-        taking: ResumableUploadOptions = ResumableUploadOptions()
+        _ settings: RouteOption...,
+        folder: SharedFolder,
+        options: ResumableUploadOptions = ResumableUploadOptions()
     ) {
-        let check = RouteOption.checking([DurationSetting("lifetime", taking.lifetime)])
-        add(ResumableUploads(folder, taking), at: path, options + [check])
+        let check = RouteOption.checking([DurationSetting("lifetime", options.lifetime)])
+        add(ResumableUploads(folder, options), at: path, settings + [check])
     }
 
     mutating func add(_ uploads: ResumableUploads, at path: String, _ options: [RouteOption]) {

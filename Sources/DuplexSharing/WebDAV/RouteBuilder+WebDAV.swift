@@ -12,7 +12,7 @@ extension RouteBuilder {
     ///
     /// ```swift
     /// let folder = try SharedFolder("shared")
-    /// server.webDAV("/dav", .basic(realm: "files") { … }, root: folder)
+    /// server.webDAV("/dav", .basic(realm: "files") { … }, folder: folder)
     /// ```
     ///
     /// Files are written whole or not at all, copied and moved as a whole, and never destroyed by what fails.
@@ -33,17 +33,17 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: where the folder is, such as `/dav`; `/` for the whole server.
-    ///   - options: settings of these routes that differ from the server's.
+    ///   - settings: settings of these routes that differ from the server's.
     ///   - folder: the folder.
-    ///   - sharing: how it is shared. Default: as in ``WebDAVOptions``.
+    ///   - options: how it is shared. Default: as in ``WebDAVOptions``.
     public mutating func webDAV(
         _ path: String,
-        _ options: RouteOption...,
-        root folder: SharedFolder,
-        sharing: WebDAVOptions = WebDAVOptions()
+        _ settings: RouteOption...,
+        folder: SharedFolder,
+        options: WebDAVOptions = WebDAVOptions()
     ) {
-        let check = RouteOption.checking([DurationSetting("lockTime", sharing.lockTime)])
-        mount(WebDAVHandler(folder, sharing), at: path, options + [check])
+        let check = RouteOption.checking([DurationSetting("lockTime", options.lockTime)])
+        mount(WebDAVHandler(folder, options), at: path, settings + [check])
     }
 
     mutating func mount(_ handler: WebDAVHandler, at path: String, _ options: [RouteOption]) {

@@ -92,7 +92,7 @@ extension WebDAVHandler {
 
     /// A lock on what isn't there makes an empty file (RFC 4918 section 7.3).
     private func makeFile(_ request: WebDAVRequest) async throws {
-        let upload = try await folder.upload(to: request.path, clash: .refuse, size: 0, by: request.visitor)
+        let upload = try await folder.upload(to: request.path, onConflict: .refuse, size: 0, by: request.visitor)
         _ = try await upload.finish()
     }
 

@@ -38,13 +38,13 @@ extension WebDAVHandler {
         guard let entry = try await folder.entry(at: request.path) else { throw unseen(false) }
         if entry.kind == .file && request.endsWithSlash { throw unseen(false) }
         let answer = PropertyAnswer(query)
-        let space = answer.needsSpace ? try await folder.room() : nil
+        let space = answer.needsSpace ? try await folder.space() : nil
         var resources = [Resource(path: request.path, entry: entry)]
         var unlisted = 0
         if depth == .one && entry.kind == .folder {
             let listing = try await seenEntries(of: request.path)
             // Whoever takes a part for the whole may take the rest for deleted (RFC 5323 section 5.17 has the word for it).
-            if listing.isCut {
+            if listing.isTruncated {
                 throw WebDAVRefusal.condition(.insufficientStorage, .dav("number-of-matches-within-limits"))
             }
             unlisted = listing.unlisted

@@ -242,7 +242,7 @@ final class WebDAVHandler: Sendable {
         let expected = try Self.expectedSize(request)
         let upload = try await folder.upload(
             to: request.path,
-            clash: .replace,
+            onConflict: .replace,
             size: expected,
             by: request.visitor
         )
@@ -319,7 +319,7 @@ final class WebDAVHandler: Sendable {
             if entry.kind == .file && request.endsWithSlash { throw unseen(false) }
             try checkPreconditions(request, entry)
             try checkLocks(request, Change(path: request.path, isDeep: true), Change(path: request.path.parent))
-            try await folder.delete(request.path, by: request.visitor)
+            try await folder.remove(request.path, by: request.visitor)
             await locks.removeAll(from: request.path)
             return Response(.noContent)
         }
@@ -359,14 +359,14 @@ final class WebDAVHandler: Sendable {
         }
         try checkLocks(request, Change(path: target, isDeep: true))
         if there == nil { try checkLocks(request, Change(path: target.parent)) }
-        let clash: NameConflict = overwrites ? .replace : .refuse
+        let conflict: NameConflict = overwrites ? .replace : .refuse
         let change = try await refusing(exists: Self.exists) {
             isMove
-                ? try await folder.move(request.path, to: target, clash: clash, by: request.visitor)
+                ? try await folder.move(request.path, to: target, onConflict: conflict, by: request.visitor)
                 : try await folder.copy(
                     request.path,
                     to: target,
-                    clash: clash,
+                    onConflict: conflict,
                     onlyItself: onlyItself,
                     by: request.visitor
                 )

@@ -35,7 +35,7 @@ import Testing
 
 @Suite("The process as boxes")
 struct DemoSceneTests {
-    private static func all(_ node: ViewNode) -> [ViewNode] { [node] + node.children.flatMap { all($0) } }
+    private static func all(_ node: InspectorView) -> [InspectorView] { [node] + node.children.flatMap { all($0) } }
 
     @Test("Servers, connections, WebSockets and loops are there, each within what it is in")
     func scene() async throws {
@@ -54,9 +54,9 @@ struct DemoSceneTests {
             #expect(Set(nodes.map(\.id)).count == nodes.count)
             for node in nodes {
                 for child in node.children {
-                    #expect(child.frame.x >= 0 && child.frame.x + child.frame.width <= node.frame.width, "\(child.id)")
+                    #expect(child.frame.x >= 0 && child.frame.x + child.frame.width <= node.width, "\(child.id)")
                     #expect(
-                        child.frame.y >= 0 && child.frame.y + child.frame.height <= node.frame.height,
+                        child.frame.y >= 0 && child.frame.y + child.frame.height <= node.height,
                         "\(child.id)"
                     )
                 }

@@ -69,15 +69,15 @@ struct TransferReportTests {
             options.after = { operation in
                 if let line = TransferReport.line(operation) { lines.withLock { $0.append(line) } }
             }
-            let shared = try SharedFolder(folder, options)
+            let shared = try SharedFolder(folder, options: options)
             let ann = FolderVisitor(user: "ann", address: try .init("192.0.2.7", port: 80))
             func path(_ text: String) throws -> FolderPath { try #require(FolderPath(text)) }
             try await shared.createFolder(path("a"), by: ann)
             try await shared.copy(path("a"), to: path("b"), by: ann)
             try await shared.move(path("a"), to: path("c"), by: ann)
-            let item = try await shared.discard(path("b"), by: ann)
+            let item = try await shared.moveToTrash(path("b"), by: ann)
             try await shared.restore(item, by: ann)
-            let upload = try await shared.upload(to: path("f ü"), clash: .refuse, size: 3, by: ann)
+            let upload = try await shared.upload(to: path("f ü"), onConflict: .refuse, size: 3, by: ann)
             try await upload.write([1, 2, 3])
             _ = try await upload.finish()
         }

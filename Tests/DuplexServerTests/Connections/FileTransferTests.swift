@@ -75,7 +75,7 @@ import Testing
             var server = WebServer(port: 0)
             server.idleTimeout = .seconds(60)
             server.use(.completed { _, outcome in outcomes.change { $0.append(outcome.isCut) } })
-            server.files("/", from: root)
+            server.files("/", folder: root)
             try await WebServer.testing(server) { client async throws in
                 client.capacity = .kibibytes(4)
                 let slow = await client.connect()

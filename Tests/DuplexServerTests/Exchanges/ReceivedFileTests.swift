@@ -41,7 +41,7 @@ struct ReceivedFileTests {
                 }
                 server.post("/kept") { request in
                     let file = try await request.file(in: folder)
-                    try await file.keep(as: "\(folder)/kept")
+                    try await file.move(to: "\(folder)/kept")
                     return file.path
                 }
                 server.post("/short") { request in "\(try await request.file(in: folder, upTo: 3).size)" }
@@ -101,7 +101,7 @@ struct ReceivedFileTests {
                 for try await part in try request.multipart() {
                     let file = try await part.file(in: folder)
                     text += "\(part.name) \(file.size) \(try String(contentsOfFile: file.path, encoding: .utf8))\n"
-                    if let name = part.safeFilename { try await file.keep(as: "\(folder)/\(name)") }
+                    if let name = part.safeFilename { try await file.move(to: "\(folder)/\(name)") }
                 }
                 return text
             }

@@ -260,7 +260,7 @@ struct RequestOutcomeTests {
             try file.close()
             var server = WebServer(host: "127.0.0.1", port: 0)
             server.use(.completed { _, _ in })
-            server.files("/", from: folder)
+            server.files("/", folder: folder)
             let running = try await server.start()
             let peer = try await RawPeer.connect(to: running.addresses[0])
             try await peer.send("GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n")

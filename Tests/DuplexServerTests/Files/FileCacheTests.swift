@@ -85,8 +85,8 @@ struct LoopFilesTests {
     func idle() async throws {
         try await withTestFolder(["one/a": "first", "two/a": "second"]) { root in
             var server = WebServer(port: 0)
-            server.files("/one", from: root + "one")
-            server.files("/two", from: root + "two")
+            server.files("/one", folder: root + "one")
+            server.files("/two", folder: root + "two")
             try await WebServer.testing(server) { client async throws in
                 for _ in 0..<3 {
                     #expect(try await client.get("/one/a").text == "first")
@@ -112,7 +112,7 @@ struct LoopFilesTests {
             var options = FileOptions()
             options.openFileLimit = 0
             var server = WebServer(port: 0)
-            server.files("/", from: root, serving: options)
+            server.files("/", folder: root, options: options)
             try await WebServer.testing(server) { client async throws in
                 #expect(try await client.get("/a").text == "text")
                 #expect(Self.openCount(root + "a") == 0)

@@ -28,7 +28,7 @@ struct FileCompressionTests {
     ) async throws {
         try await withTestFolder(Self.files) { root in
             var server = WebServer(port: 0)
-            server.files("/", from: root, serving: options)
+            server.files("/", folder: root, options: options)
             try await WebServer.testing(server) { client async throws in try await body(client, root) }
         }
     }
@@ -150,7 +150,7 @@ struct FileCompressionTests {
     func curl() async throws {
         try await withTestFolder(Self.files) { root in
             try await withServer { server in
-                server.files("/", from: root)
+                server.files("/", folder: root)
             } _: { address in
                 let host = "http://\(address)"
                 for name in ["short.txt", "long.html"] {

@@ -19,7 +19,7 @@ struct FileContentTests {
     private func withFile(_ body: @escaping @Sendable (TestClient, String) async throws -> Void) async throws {
         try await withTestFolder(["a.txt": Self.text, "empty": ""]) { root in
             var server = WebServer(port: 0)
-            server.files("/", from: root)
+            server.files("/", folder: root)
             try await WebServer.testing(server) { client async throws in try await body(client, root) }
         }
     }
@@ -143,7 +143,7 @@ struct FileContentTests {
         }
         #if os(Linux)
         var server = WebServer(port: 0)
-        server.files("/", from: "/etc")
+        server.files("/", folder: "/etc")
         try await WebServer.testing(server) { client async throws in
             let tag = try #require(try await client.get("/passwd").headers[.eTag])
             let part = try await client.get("/passwd", headers: [.range: "bytes=0-1", .ifRange: tag])
@@ -156,7 +156,7 @@ struct FileContentTests {
     func cutShort() async throws {
         try await withTestFolder(["a.txt": String(repeating: "a", count: 8_000_000)]) { root in
             try await withServer { server in
-                server.files("/", from: root)
+                server.files("/", folder: root)
             } _: { address in
                 let peer = try await RawPeer.connect(to: address)
                 try await peer.send("GET /a.txt HTTP/1.1\r\nHost: a\r\nRange: bytes=0-3999999,4000001-\r\n\r\n")

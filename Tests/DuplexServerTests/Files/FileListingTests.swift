@@ -22,7 +22,7 @@ struct FileListingTests {
             var options = FileOptions()
             options.showsListings = true
             var server = WebServer(port: 0)
-            server.files("/", from: root, serving: options)
+            server.files("/", folder: root, options: options)
             try await WebServer.testing(server) { client async throws in try await body(client) }
         }
     }
@@ -88,7 +88,7 @@ struct FileListingTests {
             var options = FileOptions()
             options.showsListings = true
             try await withServer { server in
-                server.files("/", from: root, serving: options)
+                server.files("/", folder: root, options: options)
             } _: { address in
                 let peer = try await RawPeer.connect(to: address)
                 let page = try await peer.response(to: "GET /?fbclid=%E9 HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -132,7 +132,13 @@ struct FileListingTests {
     @Test("A folder is cut at a bound, and says so")
     func cut() throws {
         let entry = FileListing.Entry(name: "a", isFolder: false, size: 1, modified: UnixTime(seconds: 0))
-        let page = FileListing([entry], isCut: true, isTop: true).page([entry], "/", .name, isDescending: false, "n")
+        let page = FileListing([entry], isTruncated: true, isTop: true).page(
+            [entry],
+            "/",
+            .name,
+            isDescending: false,
+            "n"
+        )
         #expect(page.contains("There is more here than is listed"))
         #expect(
             page.contains(

@@ -32,7 +32,7 @@ struct FileResponderTests {
         let links = ["public/link.txt": "../out/secret.txt", "public/inside.txt": "a b.txt", "public/up": "../out"]
         try await withTestFolder(Self.files, links: links) { root in
             var server = WebServer(port: 0)
-            server.files(path, from: root + "public", serving: options)
+            server.files(path, folder: root + "public", options: options)
             try await WebServer.testing(server) { client async throws in try await body(client, root) }
         }
     }
@@ -70,7 +70,7 @@ struct FileResponderTests {
         try await withTestFolder(["a.txt": "text"]) { root in
             var server = WebServer(port: 0)
             server.group("/admin", .basicAuth(realm: "admin") { $0.password == "right" }) { admin in
-                admin.files("/files", from: root)
+                admin.files("/files", folder: root)
             }
             try await WebServer.testing(server) { client async throws in
                 for path in ["/admin/files/a.txt", "/%61dmin/files/a.txt", "/admin/%66iles/a.txt", "/admin/files/none"]
@@ -228,7 +228,7 @@ struct FileResponderTests {
     @Test("A folder that isn't there is an error when the server is to run")
     func noFolder() async throws {
         var server = WebServer(port: 0)
-        server.files("/", from: "/nonexistent/folder")
+        server.files("/", folder: "/nonexistent/folder")
         await #expect {
             try await server.run { _ in }
         } throws: { error in
@@ -240,7 +240,7 @@ struct FileResponderTests {
     func backslashes() async throws {
         try await withTestFolder([#"a\\b\/index.html"#: "odd"]) { root in
             var server = WebServer(port: 0)
-            server.files("/", from: root)
+            server.files("/", folder: root)
             try await WebServer.testing(server) { client async throws in
                 let redirect = try await client.get(#"/a\\b\"#)
                 #expect(redirect.status == .movedPermanently && redirect.headers[.location] == "/a%5C%5Cb%5C/")

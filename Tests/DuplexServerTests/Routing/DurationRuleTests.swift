@@ -54,12 +54,12 @@ struct DurationRuleTests {
         Setting(description: "files' maxAge", allowsZero: true) {
             var options = FileOptions()
             options.maxAge = $1
-            $0.files("/f", from: "/", serving: options)
+            $0.files("/f", folder: "/", options: options)
         },
         Setting(description: "files' openFileAge", allowsZero: true) {
             var options = FileOptions()
             options.openFileAge = $1
-            $0.files("/f", from: "/", serving: options)
+            $0.files("/f", folder: "/", options: options)
         },
     ]
 

@@ -128,7 +128,7 @@ struct SharedFolderZipTests {
             options.before = { operation in
                 if operation.path.text == "c%E9" { throw FolderError(.notPermitted, "No.") }
             }
-            let names = try await Self.zip(try SharedFolder(root, options))
+            let names = try await Self.zip(try SharedFolder(root, options: options))
             #expect(
                 Set(names.keys) == ["a", "errors.txt"] && names["errors.txt"]?.contains("c%E9: is missing") == true
             )
@@ -196,7 +196,7 @@ struct SharedFolderZipTests {
         try await withTestFolder(Self.files) { root in
             var options = FolderOptions()
             options.access = { _ in .none }
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             await #expect(throws: FolderError.self) {
                 try await folder.zip(of: [.root], by: FolderVisitor(user: "ann", address: nil))
             }

@@ -44,10 +44,10 @@ struct DeepFolderTests {
             let copied = try FolderTree.size(of: folder.store.root.folder("e"))
             #expect(copied.bytes == 4 && copied.entries == count)
             try await folder.move(Self.path("e"), to: Self.path("f"))
-            try await folder.restore(try await folder.discard(Self.path("f")))
-            try await folder.move(Self.path("d"), to: Self.path("f"), clash: .replace)
+            try await folder.restore(try await folder.moveToTrash(Self.path("f")))
+            try await folder.move(Self.path("d"), to: Self.path("f"), onConflict: .replace)
             #expect(try Self.temporary(root) == 0)
-            try await folder.discard(Self.path("f"))
+            try await folder.moveToTrash(Self.path("f"))
             try await folder.emptyTrash()
             #expect(try Self.temporary(root) == 0)
             #expect(try FolderTree.size(of: folder.store.root).bytes == 0)
@@ -62,16 +62,16 @@ struct DeepFolderTests {
             }
             var options = FolderOptions()
             options.quota = .bytes(16)
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             for (inner, outer) in [("a", "b"), ("b", "c"), ("c", "d")] {
                 let place = [String](repeating: outer, count: 98) + [inner]
                 try await folder.move(Self.path(inner), to: Self.path(place.joined(separator: "/")))
             }
-            #expect(try await folder.room().used == 16)
+            #expect(try await folder.space().used == 16)
             let code = await Self.code { try await folder.copy(Self.path("d"), to: Self.path("e")) }
             #expect(code == .overQuota)
-            try await folder.delete(Self.path("d"))
-            #expect(try await folder.room().used == 0)
+            try await folder.remove(Self.path("d"))
+            #expect(try await folder.space().used == 0)
             #expect(try FolderTree.size(of: folder.store.root).bytes == 0)
         }
     }
@@ -83,9 +83,9 @@ struct DeepFolderTests {
             let folder = try SharedFolder(root)
             let last = try Self.path([String](repeating: "d", count: 100).joined(separator: "/"))
             let listing = try await folder.entries(of: last)
-            #expect(listing.entries.isEmpty && listing.isCut)
+            #expect(listing.entries.isEmpty && listing.isTruncated)
             let above = try await folder.entries(of: last.parent)
-            #expect(above.entries.map(\.name) == ["d"] && !above.isCut)
+            #expect(above.entries.map(\.name) == ["d"] && !above.isTruncated)
             let result = try await folder.search(
                 for: "bottom",
                 below: .root,
@@ -93,7 +93,7 @@ struct DeepFolderTests {
                 finding: 100,
                 by: .app
             )
-            #expect(result.found.isEmpty && result.isCut)
+            #expect(result.found.isEmpty && result.isTruncated)
         }
     }
 
@@ -108,7 +108,7 @@ struct DeepFolderTests {
             #expect(try await folder.entries(of: last).entries.map(\.name).sorted() == ["bottom", "link"])
             try await folder.createFolder(try #require(last.appending("new")))
             let result = try await folder.search(for: "bottom", below: .root, lookingAt: 1_000, finding: 9, by: .app)
-            #expect(result.found.count == 1 && !result.isCut)
+            #expect(result.found.count == 1 && !result.isTruncated)
         }
     }
 
@@ -123,21 +123,21 @@ struct DeepFolderTests {
             let log = RecordedLog()
             var options = FolderOptions()
             options.logger = log.logger
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             try await TestMount.with(root + "a/m/mount") {
-                let code = await Self.code { try await folder.delete(Self.path("a")) }
+                let code = await Self.code { try await folder.remove(Self.path("a")) }
                 #expect(code == .notPermitted)
                 let entry = try await log.entry(of: "Something in a shared folder can't be deleted whole.")
                 #expect(entry.metadata["path"] == "/a" && entry.metadata["error"]?.contains("mount") == true)
                 #expect(try FileManager.default.subpathsOfDirectory(atPath: root + "a").sorted() == ["m", "m/mount"])
                 #expect(try Self.temporary(root) == 0)
                 // In the trash it is still an item.
-                let item = try await folder.discard(Self.path("a"))
+                let item = try await folder.moveToTrash(Self.path("a"))
                 #expect(await Self.code { try await folder.emptyTrash() } == .notPermitted)
                 #expect(try await folder.trash() == [item])
                 try await folder.restore(item)
             }
-            try await folder.delete(Self.path("a"))
+            try await folder.remove(Self.path("a"))
             #expect(try await folder.entries(of: .root).entries.isEmpty)
         }
     }
@@ -152,13 +152,13 @@ struct DeepFolderTests {
             var options = FolderOptions()
             options.logger = log.logger
             try await TestMount.with(root + ".duplex/temporary/m/mount") {
-                _ = try SharedFolder(root, options)
+                _ = try SharedFolder(root, options: options)
                 let left = try FileManager.default.subpathsOfDirectory(atPath: root + ".duplex/temporary")
                 #expect(left.sorted() == ["m", "m/mount"])
                 let entry = try await log.entry(of: "What was left in a shared folder can't be removed.")
                 #expect(entry.metadata["place"] == ".duplex/temporary/m")
             }
-            _ = try SharedFolder(root, options)
+            _ = try SharedFolder(root, options: options)
             #expect(try FileManager.default.subpathsOfDirectory(atPath: root + ".duplex/temporary") == [])
         }
     }
@@ -194,9 +194,9 @@ struct DeepFolderTests {
             try DeepFolder.makeFile([0x2E, 0xFF], in: root + "a/")
             let folder = try SharedFolder(root)
             let listing = try await folder.listing(of: Self.path("a"))
-            #expect(listing.entries.map(\.name) == ["b"] && listing.unlisted == 2 && !listing.isCut)
+            #expect(listing.entries.map(\.name) == ["b"] && listing.unlisted == 2 && !listing.isTruncated)
             let result = try await folder.search(for: "t", below: .root, lookingAt: 100, finding: 9, by: .app)
-            #expect(result.found.isEmpty && result.isCut)
+            #expect(result.found.isEmpty && result.isTruncated)
         }
     }
 }

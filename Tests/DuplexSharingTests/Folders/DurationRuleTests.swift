@@ -21,13 +21,13 @@ struct DurationRuleTests {
                 var options = FolderOptions()
                 options.trashAge = time
                 if time < .zero {
-                    let error = #expect(throws: SocketError.self) { _ = try SharedFolder(folder, options) }
+                    let error = #expect(throws: SocketError.self) { _ = try SharedFolder(folder, options: options) }
                     #expect(error?.code == .invalidArgument)
                 }
                 var uploads = ResumableUploadOptions()
                 uploads.lifetime = time
                 var server = WebServer(port: 0)
-                server.resumableUploads("/u", to: try SharedFolder(folder), taking: uploads)
+                server.resumableUploads("/u", folder: try SharedFolder(folder), options: uploads)
                 #expect(throws: RouteError.self) { _ = try server.table() }
             }
         }

@@ -57,13 +57,13 @@ import Testing
     }
 
     @Test("What has the name stays, goes, or has a neighbour", arguments: NameConflict.allCases)
-    func clashes(clash: NameConflict) async throws {
+    func clashes(conflict: NameConflict) async throws {
         try await withTestFolder(["a.txt": "new", "b.txt": "old"]) { root in
             let folder = try SharedFolder(root)
             let (from, to) = (FolderPath("a.txt")!, FolderPath("b.txt")!)
-            let change = try? await folder.move(from, to: to, clash: clash)
+            let change = try? await folder.move(from, to: to, onConflict: conflict)
             let text = { (name: String) in try? String(contentsOfFile: root + name, encoding: .utf8) }
-            switch clash {
+            switch conflict {
             case .refuse: #expect(change == nil && text("a.txt") == "new" && text("b.txt") == "old")
             case .replace: #expect(change?.replaced == true && text("a.txt") == nil && text("b.txt") == "new")
             case .number:

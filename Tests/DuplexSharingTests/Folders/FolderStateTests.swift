@@ -29,7 +29,7 @@ import Testing
         try await withTestFolder([".duplex/temporary/dead/file": "half", "a": "a"]) { root in
             let first = try SharedFolder(root)
             #expect(Self.names(root + ".duplex/temporary") == [])
-            let upload = try await first.upload(to: FolderPath("b")!, clash: .refuse, size: nil, by: .app)
+            let upload = try await first.upload(to: FolderPath("b")!, onConflict: .refuse, size: nil, by: .app)
             try await upload.write([1, 2, 3])
             _ = try SharedFolder(root)
             #expect(try await upload.finish().path.text == "b")
@@ -43,7 +43,7 @@ import Testing
             root in
             await #expect(throws: (any Error).self) {
                 let folder = try SharedFolder(root + "in")
-                try await folder.delete(try #require(FolderPath("a")))
+                try await folder.remove(try #require(FolderPath("a")))
             }
             let text = try String(contentsOfFile: root + "out/temporary/x/file", encoding: .utf8)
             #expect(text == "out")

@@ -28,8 +28,8 @@ import Testing
             let made = unsafe mkfifo(root + "in/pipe", 0o600)
             #expect(made == 0)
             let folder = try SharedFolder(root + "in")
-            let (entries, isCut) = try await folder.entries(of: .root)
-            #expect(entries.map(\.name).sorted() == ["a", "b", "below", "folder"] && !isCut)
+            let (entries, isTruncated) = try await folder.entries(of: .root)
+            #expect(entries.map(\.name).sorted() == ["a", "b", "below", "folder"] && !isTruncated)
             #expect(entries.filter { $0.kind == .folder }.map(\.name).sorted() == ["b", "folder"])
             #expect(await Self.code { _ = try await folder.entries(of: Self.path("a")) } == .isFile)
             #expect(await Self.code { _ = try await folder.entries(of: Self.path("x")) } == .nothing)
@@ -43,11 +43,11 @@ import Testing
         try await withTestFolder(files) { root in
             var options = FolderOptions()
             options.listingLimit = 19
-            let (entries, isCut) = try await SharedFolder(root, options).entries(of: .root)
-            #expect(entries.count == 19 && isCut)
+            let (entries, isTruncated) = try await SharedFolder(root, options: options).entries(of: .root)
+            #expect(entries.count == 19 && isTruncated)
             options.listingLimit = 20
-            let whole = try await SharedFolder(root, options).entries(of: .root)
-            #expect(whole.entries.count == 20 && !whole.isCut)
+            let whole = try await SharedFolder(root, options: options).entries(of: .root)
+            #expect(whole.entries.count == 20 && !whole.isTruncated)
         }
     }
 
@@ -62,11 +62,11 @@ import Testing
             #expect(await Self.code { try await folder.move(Self.path("e"), to: Self.path("e/f")) } == .sameplace)
             #expect(await Self.code { try await folder.move(Self.path("c"), to: Self.path("c/a/c")) } == .sameplace)
             #expect(
-                await Self.code { try await folder.move(Self.path("c/a"), to: Self.path("c"), clash: .replace) }
+                await Self.code { try await folder.move(Self.path("c/a"), to: Self.path("c"), onConflict: .replace) }
                     == .sameplace
             )
             #expect(
-                await Self.code { try await folder.move(Self.path("e"), to: Self.path("e"), clash: .replace) }
+                await Self.code { try await folder.move(Self.path("e"), to: Self.path("e"), onConflict: .replace) }
                     == .sameplace
             )
             #expect(await Self.code { try await folder.move(.root, to: Self.path("e/f")) } == .sameplace)
@@ -80,11 +80,11 @@ import Testing
     func replacing() async throws {
         try await withTestFolder(["a/b": "b", "c/d/e": "e", "f": "f", "g/h": "h"]) { root in
             let folder = try SharedFolder(root)
-            #expect(try await folder.move(Self.path("a"), to: Self.path("f"), clash: .replace).replaced)
+            #expect(try await folder.move(Self.path("a"), to: Self.path("f"), onConflict: .replace).replaced)
             #expect(Self.text(root + "f/b") == "b")
-            #expect(try await folder.copy(Self.path("f/b"), to: Self.path("c"), clash: .replace).replaced)
+            #expect(try await folder.copy(Self.path("f/b"), to: Self.path("c"), onConflict: .replace).replaced)
             #expect(Self.text(root + "c") == "b")
-            #expect(try await folder.copy(Self.path("f"), to: Self.path("g"), clash: .replace).replaced)
+            #expect(try await folder.copy(Self.path("f"), to: Self.path("g"), onConflict: .replace).replaced)
             #expect(Self.text(root + "g/b") == "b" && Self.text(root + "g/h") == nil)
             let temporary = try FileManager.default.subpathsOfDirectory(atPath: root + ".duplex/temporary")
             #expect(temporary.count == 1)
@@ -96,13 +96,13 @@ import Testing
         try await withTestFolder(["a/b": "b", "c.txt": "c"]) { root in
             let folder = try SharedFolder(root)
             let (tree, file) = (try Self.path("a"), try Self.path("c.txt"))
-            #expect(try await folder.copy(tree, to: tree, clash: .number).path.text == "a (1)")
-            #expect(try await folder.copy(file, to: file, clash: .number).path.text == "c (1).txt")
+            #expect(try await folder.copy(tree, to: tree, onConflict: .number).path.text == "a (1)")
+            #expect(try await folder.copy(file, to: file, onConflict: .number).path.text == "c (1).txt")
             #expect(Self.text(root + "a (1)/b") == "b" && Self.text(root + "c (1).txt") == "c")
-            for clash in [NameConflict.refuse, .replace] {
-                #expect(await Self.code { try await folder.copy(tree, to: tree, clash: clash) } == .sameplace)
+            for conflict in [NameConflict.refuse, .replace] {
+                #expect(await Self.code { try await folder.copy(tree, to: tree, onConflict: conflict) } == .sameplace)
             }
-            #expect(await Self.code { try await folder.move(tree, to: tree, clash: .number) } == .sameplace)
+            #expect(await Self.code { try await folder.move(tree, to: tree, onConflict: .number) } == .sameplace)
             #expect(Self.text(root + "a/b") == "b" && Self.text(root + "c.txt") == "c")
         }
     }
@@ -125,11 +125,11 @@ import Testing
             try await folder.move(Self.path("a"), to: Self.path("mount/a"))
             #expect(Self.text(root + "mount/a/b") == "b" && Self.text(root + "a/b") == nil)
             try await folder.copy(Self.path("mount/a/b"), to: Self.path("b"))
-            try await folder.move(Self.path("b"), to: Self.path("mount/a"), clash: .replace)
+            try await folder.move(Self.path("b"), to: Self.path("mount/a"), onConflict: .replace)
             #expect(Self.text(root + "mount/a") == "b")
-            try await folder.delete(Self.path("mount/a"))
+            try await folder.remove(Self.path("mount/a"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: root + "mount") == [])
-            #expect(await Self.code { try await folder.delete(Self.path("mount")) } == .notPermitted)
+            #expect(await Self.code { try await folder.remove(Self.path("mount")) } == .notPermitted)
         }
     }
 
@@ -218,7 +218,7 @@ import Testing
             for number in 0..<3_000 where done == 0 || ContinuousClock.now < end {
                 let path = try Self.path("a/\(number)")
                 if await Self.code({ try await folder.createFolder(path) }) == nil { done += 1 }
-                _ = await Self.code { try await folder.delete(path) }
+                _ = await Self.code { try await folder.remove(path) }
             }
             #expect(done > 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: root + "out") == [])
@@ -231,8 +231,8 @@ import Testing
         arguments: [nil, "old"],
         [NameConflict.refuse, .replace, .number]
     )
-    func placing(before: String?, clash: NameConflict) async throws {
-        if before != nil && clash == .refuse { return }
+    func placing(before: String?, conflict: NameConflict) async throws {
+        if before != nil && conflict == .refuse { return }
         try await withTestFolder { root in
             let store = try FolderStore(path: root)
             for call in [SystemCall.fileStatus, .openFile, .renameFile, .syncFile] {
@@ -245,8 +245,8 @@ import Testing
                     let plan = FaultPlan()
                     plan.arm([FaultPlan.Rule(call, .fails(EIO), first: number)])
                     let path = try Self.path("a")
-                    let change = plan.run { try? store.put(file: staging, at: target, path, clash, syncs: true) }
-                    let place = clash == .number && before != nil ? "a (1)" : "a"
+                    let change = plan.run { try? store.put(file: staging, at: target, path, conflict, syncs: true) }
+                    let place = conflict == .number && before != nil ? "a (1)" : "a"
                     let now = [Self.text(root + "a"), Self.text(root + "a (1)")].compactMap(\.self)
                     if let change {
                         #expect(change.path.text == place && Self.text(root + place) == "new", "\(call) \(number)")

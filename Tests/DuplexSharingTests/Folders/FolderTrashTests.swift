@@ -17,8 +17,8 @@ import Testing
     func restoring() async throws {
         try await withTestFolder(["a/b/c.txt": "c", "d": "d"]) { root in
             let folder = try SharedFolder(root)
-            let tree = try await folder.discard(FolderPath("a")!)
-            let file = try await folder.discard(FolderPath("d")!)
+            let tree = try await folder.moveToTrash(FolderPath("a")!)
+            let file = try await folder.moveToTrash(FolderPath("d")!)
             #expect(try await folder.entries(of: .root).entries == [])
             #expect(try await Set(folder.trash()) == [tree, file])
             #expect(tree.kind == .folder && file.kind == .file && file.size == 1 && file.path.text == "d")
@@ -35,10 +35,10 @@ import Testing
     func clashes() async throws {
         try await withTestFolder(["a/b/c.txt": "c"]) { root in
             let folder = try SharedFolder(root)
-            let first = try await folder.discard(FolderPath("a/b/c.txt")!)
-            try await folder.delete(FolderPath("a")!)
+            let first = try await folder.moveToTrash(FolderPath("a/b/c.txt")!)
+            try await folder.remove(FolderPath("a")!)
             #expect(try await folder.restore(first).path.text == "a/b/c.txt")
-            let second = try await folder.discard(FolderPath("a/b/c.txt")!)
+            let second = try await folder.moveToTrash(FolderPath("a/b/c.txt")!)
             try "other".write(toFile: root + "a/b/c.txt", atomically: true, encoding: .utf8)
             #expect(try await folder.restore(second).path.text == "a/b/c (1).txt")
             #expect(Self.text(root + "a/b/c.txt") == "other" && Self.text(root + "a/b/c (1).txt") == "c")
@@ -48,7 +48,7 @@ import Testing
     @Test("The trash is there behind a restart, is emptied when that is asked for, and of what is old")
     func emptying() async throws {
         try await withTestFolder(["a": "a", "b": "b"]) { root in
-            try await SharedFolder(root).discard(FolderPath("a")!)
+            try await SharedFolder(root).moveToTrash(FolderPath("a")!)
             let folder = try SharedFolder(root)
             #expect(try await folder.trash().map(\.path.text) == ["a"])
             let store = folder.store
@@ -57,7 +57,7 @@ import Testing
             #expect(try await folder.trash().count == 1)
             try FolderTrash(store: store).empty(before: UnixTime(seconds: deleted.seconds + 1))
             #expect(try await folder.trash() == [])
-            try await folder.discard(FolderPath("b")!)
+            try await folder.moveToTrash(FolderPath("b")!)
             try await folder.emptyTrash()
             #expect(try FileManager.default.contentsOfDirectory(atPath: root + ".duplex/trash") == [])
         }
@@ -99,8 +99,8 @@ import Testing
                 }
                 #expect(Self.fill(root + "m/rest") == ENOSPC)
                 let items = [
-                    try await folder.discard(#require(FolderPath("a"))),
-                    try await folder.discard(#require(FolderPath("b"))),
+                    try await folder.moveToTrash(#require(FolderPath("a"))),
+                    try await folder.moveToTrash(#require(FolderPath("b"))),
                 ]
                 #expect(try await Set(folder.trash()) == Set(items))
                 #expect(try await folder.trashedItem(items[0].id) == items[0])
@@ -108,7 +108,7 @@ import Testing
                 #expect(Self.text(root + "m/a") == "a")
                 try await folder.emptyTrash()
                 #expect(try await folder.trash() == [])
-                try await folder.delete(#require(FolderPath("rest")))
+                try await folder.remove(#require(FolderPath("rest")))
                 try Data(count: 100_000).write(to: URL(fileURLWithPath: root + "m/new"))
             }
         }
@@ -128,7 +128,7 @@ import Testing
         try await withTestFolder(["a": "a", "b/note": "5\nx\n", "b/item": "x"]) { root in
             let folder = try SharedFolder(root)
             #expect(try await folder.trashedItem("x") == nil)
-            let item = try await folder.discard(FolderPath("a")!)
+            let item = try await folder.moveToTrash(FolderPath("a")!)
             #expect(try await folder.trashedItem(item.id) == item)
             for id in ["", ".", "..", "../../b", item.id + "/../" + item.id, "x\0"] {
                 #expect(try await folder.trashedItem(id) == nil, "\(id)")

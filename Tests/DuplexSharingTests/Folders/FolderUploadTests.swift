@@ -24,9 +24,9 @@ import Testing
         _ text: String,
         in folder: SharedFolder,
         as path: FolderPath = path,
-        _ clash: NameConflict
+        _ conflict: NameConflict
     ) async throws -> FolderChange {
-        let upload = try await folder.upload(to: path, clash: clash, size: nil, by: .app)
+        let upload = try await folder.upload(to: path, onConflict: conflict, size: nil, by: .app)
         for piece in text.utf8.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false) {
             try await upload.write(Array(piece))
         }
@@ -38,8 +38,8 @@ import Testing
         try await withTestFolder { root in
             var options = FolderOptions()
             options.syncs = true
-            let folder = try SharedFolder(root, options)
-            let upload = try await folder.upload(to: Self.path, clash: .refuse, size: 600_000, by: .app)
+            let folder = try SharedFolder(root, options: options)
+            let upload = try await folder.upload(to: Self.path, onConflict: .refuse, size: 600_000, by: .app)
             for _ in 0..<6 {
                 try await upload.write([UInt8](repeating: 7, count: 100_000))
                 #expect(try await folder.entries(of: .root).entries == [])
@@ -55,8 +55,8 @@ import Testing
         try await withTestFolder(["f/": "", "g/": ""]) { root in
             let folder = try SharedFolder(root)
             let (path, other) = (try #require(FolderPath("f/a")), try #require(FolderPath("h")))
-            let upload = try await folder.upload(to: path, clash: .replace, size: nil, by: .app)
-            let second = try await folder.upload(to: path, clash: .replace, size: nil, by: .app)
+            let upload = try await folder.upload(to: path, onConflict: .replace, size: nil, by: .app)
+            let second = try await folder.upload(to: path, onConflict: .replace, size: nil, by: .app)
             try await upload.write([1])
             try await folder.move(path.parent, to: other)
             #expect(await Self.code { _ = try await upload.finish() } == .noParent)
@@ -72,7 +72,7 @@ import Testing
         try await withTestFolder { root in
             let folder = try SharedFolder(root)
             do {
-                let upload = try await folder.upload(to: Self.path, clash: .refuse, size: nil, by: .app)
+                let upload = try await folder.upload(to: Self.path, onConflict: .refuse, size: nil, by: .app)
                 try await upload.write([UInt8](repeating: 7, count: 1_000_000))
             }
             // The thread that removes it takes calls in their order.
@@ -104,7 +104,7 @@ import Testing
     func races() async throws {
         try await withTestFolder { root in
             let folder = try SharedFolder(root)
-            let upload = try await folder.upload(to: Self.path, clash: .refuse, size: nil, by: .app)
+            let upload = try await folder.upload(to: Self.path, onConflict: .refuse, size: nil, by: .app)
             try await upload.write([1])
             try "other".write(toFile: root + "a.txt", atomically: true, encoding: .utf8)
             #expect(await Self.code { _ = try await upload.finish() } == .exists)
@@ -132,7 +132,7 @@ import Testing
             var options = FolderOptions()
             options.allowedExtensions = ["txt"]
             options.fileSize = .bytes(10)
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             #expect(
                 await Self.code { _ = try await Self.store("x", in: folder, as: FolderPath("a.exe")!, .refuse) }
                     == .notAllowed
@@ -141,15 +141,15 @@ import Testing
                 await Self.code { try await folder.move(FolderPath("b.txt")!, to: FolderPath("b.exe")!) } == .notAllowed
             )
             #expect(
-                await Self.code { _ = try await folder.upload(to: Self.path, clash: .refuse, size: 11, by: .app) }
+                await Self.code { _ = try await folder.upload(to: Self.path, onConflict: .refuse, size: 11, by: .app) }
                     == .tooLarge
             )
             #expect(
                 await Self.code {
-                    _ = try await folder.upload(to: FolderPath("x/a.txt")!, clash: .refuse, size: 1, by: .app)
+                    _ = try await folder.upload(to: FolderPath("x/a.txt")!, onConflict: .refuse, size: 1, by: .app)
                 } == .noParent
             )
-            let upload = try await folder.upload(to: Self.path, clash: .refuse, size: nil, by: .app)
+            let upload = try await folder.upload(to: Self.path, onConflict: .refuse, size: nil, by: .app)
             try await upload.write([UInt8](repeating: 1, count: 10))
             #expect(await Self.code { try await upload.write([1]) } == .tooLarge)
         }

@@ -31,23 +31,23 @@ import Testing
         try await withTestFolder(["a": "1234567890"]) { root in
             var options = FolderOptions()
             options.quota = .bytes(25)
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             let (a, b, c) = (FolderPath("a")!, FolderPath("b")!, FolderPath("c")!)
-            #expect(try await folder.room() == FolderSpace(used: 10, free: 15, quota: 25))
+            #expect(try await folder.space() == FolderSpace(used: 10, free: 15, quota: 25))
             try await folder.copy(a, to: b)
             let error = await #expect(throws: FolderError.self) { try await folder.copy(a, to: c) }
             #expect(error?.code == .overQuota)
-            try await folder.discard(b)
+            try await folder.moveToTrash(b)
             let still = await #expect(throws: FolderError.self) {
-                _ = try await folder.upload(to: c, clash: .refuse, size: 6, by: .app)
+                _ = try await folder.upload(to: c, onConflict: .refuse, size: 6, by: .app)
             }
             #expect(still?.code == .overQuota)
             try await folder.emptyTrash()
-            let upload = try await folder.upload(to: c, clash: .refuse, size: nil, by: .app)
+            let upload = try await folder.upload(to: c, onConflict: .refuse, size: nil, by: .app)
             try await upload.write([UInt8](repeating: 1, count: 15))
             _ = try await upload.finish()
-            #expect(try await folder.room().free == 0)
-            let more = try await folder.upload(to: b, clash: .refuse, size: nil, by: .app)
+            #expect(try await folder.space().free == 0)
+            let more = try await folder.upload(to: b, onConflict: .refuse, size: nil, by: .app)
             try await more.write([1])
             let full = await #expect(throws: FolderError.self) { _ = try await more.finish() }
             #expect(full?.code == .overQuota)

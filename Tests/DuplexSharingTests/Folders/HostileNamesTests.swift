@@ -47,7 +47,7 @@ struct HostileNamesTests {
         options.showsHidden = showsHidden
         try await HostileFolder.run { [options] hostile in
             var server = WebServer(port: 0)
-            server.files("/f", from: hostile.root, serving: options)
+            server.files("/f", folder: hostile.root, options: options)
             try await WebServer.testing(server, within: .limit(seconds: 600)) { client async throws in
                 var statuses: Set<Int> = []
                 let codings = [
@@ -90,7 +90,7 @@ struct HostileNamesTests {
         var options = FolderOptions()
         options.showsHidden = showsHidden
         try await HostileFolder.run { [options] hostile in
-            let folder = try SharedFolder(hostile.root, options)
+            let folder = try SharedFolder(hostile.root, options: options)
             let paths = HostileNames.texts.compactMap { FolderPath($0) }
             #expect(paths.count > 150 && paths.count < HostileNames.texts.count - 100)
             let file = try #require(FolderPath("file.txt"))
@@ -136,21 +136,21 @@ struct HostileNamesTests {
             }
         case 3: try await folder.createFolder(path)
         case 4:
-            let upload = try await folder.upload(to: path, clash: .replace, size: 13, by: .app)
+            let upload = try await folder.upload(to: path, onConflict: .replace, size: 13, by: .app)
             try await upload.write(Array("duplex-escape".utf8))
             _ = try await upload.finish()
-        case 5: try await folder.copy(file, to: path, clash: .replace)
+        case 5: try await folder.copy(file, to: path, onConflict: .replace)
         case 6:
-            try await folder.copy(path, to: taken, clash: .replace)
+            try await folder.copy(path, to: taken, onConflict: .replace)
             try await check(taken, in: folder, hostile)
-        case 7: try await folder.move(file, to: path, clash: .replace)
+        case 7: try await folder.move(file, to: path, onConflict: .replace)
         case 8:
-            try await folder.move(path, to: taken, clash: .replace)
+            try await folder.move(path, to: taken, onConflict: .replace)
             try await check(taken, in: folder, hostile)
         default:
             try await folder.changeProperties(of: path, by: .app) { _ in Array("duplex-escape".utf8) }
-            try await folder.restore(try await folder.discard(path))
-            try await folder.delete(path)
+            try await folder.restore(try await folder.moveToTrash(path))
+            try await folder.remove(path)
         }
     }
 
@@ -159,7 +159,7 @@ struct HostileNamesTests {
         let opened = try? await folder.open(taken, by: .app)
         // A link that was moved leads out as before, and to nothing.
         if opened != nil { #expect(hostile.leak(in: bytes) == nil) }
-        try await folder.delete(taken)
+        try await folder.remove(taken)
     }
 
     // MARK: Uploads
@@ -173,7 +173,7 @@ struct HostileNamesTests {
         )
         try await HostileFolder.run { hostile in
             var server = WebServer(port: 0)
-            server.resumableUploads("/up", to: try SharedFolder(hostile.root))
+            server.resumableUploads("/up", folder: try SharedFolder(hostile.root))
             try await WebServer.testing(server, within: .limit(seconds: 600)) { client async throws in
                 var statuses: Set<Int> = []
                 try await Self.play(["plain", "folder"] + texts, in: hostile) { text in

@@ -28,10 +28,10 @@ struct SharedFilesTests {
         _ body: @escaping @Sendable (TestClient, String) async throws -> Void
     ) async throws {
         try await withTestFolder(Self.files, links: ["out.txt": "/etc/hostname"]) { root in
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             var server = WebServer(port: 0)
             let authentication = RouteOption.basicAuth(realm: "files") { $0.password == "right" }
-            server.files("/files", authentication, from: folder, serving: serving)
+            server.files("/files", authentication, folder: folder, options: serving)
             try await WebServer.testing(server) { client async throws in try await body(client, root) }
         }
     }

@@ -16,15 +16,15 @@ struct SharedFolderSearchTests {
         below path: FolderPath = .root,
         lookingAt bound: Int = 1_000,
         finding limit: Int = 1_000
-    ) async throws -> (paths: [String], isCut: Bool) {
-        let (found, isCut) = try await folder.search(
+    ) async throws -> (paths: [String], isTruncated: Bool) {
+        let (found, isTruncated) = try await folder.search(
             for: text,
             below: path,
             lookingAt: bound,
             finding: limit,
             by: .app
         )
-        return (found.map(\.path.text), isCut)
+        return (found.map(\.path.text), isTruncated)
     }
 
     @Test("It finds files and folders whatever their case, and those nearer to the top first")
@@ -48,7 +48,7 @@ struct SharedFolderSearchTests {
             #expect(try await Self.search(folder, "a", finding: 4) == (["a1", "a2", "b/a3", "c/a4"], false))
             #expect(try await Self.search(folder, "a", finding: 3) == (["a1", "a2", "b/a3"], true))
             #expect(try await Self.search(folder, "a", lookingAt: 5) == (["a1", "a2", "b/a3"], true))
-            #expect(try await Self.search(folder, "a", lookingAt: 2).isCut)
+            #expect(try await Self.search(folder, "a", lookingAt: 2).isTruncated)
         }
     }
 
@@ -67,7 +67,7 @@ struct SharedFolderSearchTests {
         try await withTestFolder(["a": ""]) { root in
             var options = FolderOptions()
             options.access = { _ in .none }
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             let stranger = FolderVisitor(user: nil, address: nil)
             await #expect(throws: FolderError.self) {
                 _ = try await folder.search(for: "a", below: .root, lookingAt: 9, finding: 9, by: stranger)

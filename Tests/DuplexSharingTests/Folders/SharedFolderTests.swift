@@ -23,9 +23,9 @@ import Testing
         let (a, b) = (try #require(FolderPath("a")), try #require(FolderPath("b")))
         return [
             { try await folder.createFolder(b, by: visitor) }, { try await folder.move(a, to: b, by: visitor) },
-            { try await folder.copy(a, to: b, by: visitor) }, { try await folder.delete(a, by: visitor) },
-            { try await folder.discard(a, by: visitor) }, { try await folder.emptyTrash(by: visitor) },
-            { _ = try await folder.upload(to: b, clash: .number, size: 1, by: visitor) },
+            { try await folder.copy(a, to: b, by: visitor) }, { try await folder.remove(a, by: visitor) },
+            { try await folder.moveToTrash(a, by: visitor) }, { try await folder.emptyTrash(by: visitor) },
+            { _ = try await folder.upload(to: b, onConflict: .number, size: 1, by: visitor) },
         ]
     }
 
@@ -35,7 +35,7 @@ import Testing
             let granted = Mutex(FolderOptions.Access.read)
             var options = FolderOptions()
             options.access = { visitor in visitor.user == "ann" ? granted.withLock { $0 } : .none }
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             _ = try await folder.open(FolderPath("a")!, by: Self.visitor)
             #expect(!folder.mayWrite(Self.visitor) && folder.mayWrite(.app))
             for change in try Self.changes(folder) { #expect(await Self.code(change) == .notPermitted) }
@@ -43,7 +43,7 @@ import Testing
             #expect(await Self.code { _ = try await folder.open(FolderPath("a")!, by: Self.visitor) } == .notPermitted)
             granted.withLock { $0 = .readAndWrite }
             try await folder.createFolder(FolderPath("b")!, by: Self.visitor)
-            try await folder.delete(FolderPath("a")!)
+            try await folder.remove(FolderPath("a")!)
         }
     }
 
@@ -61,14 +61,14 @@ import Testing
             options.after = { operation in
                 told.withLock { $0.append("\(operation.kind) \(operation.path) \(operation.destination?.text ?? "")") }
             }
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             for change in try Self.changes(folder).dropLast(2) {
                 await #expect(throws: Refused.self) { try await change() }
             }
             #expect(told.withLock { $0 } == [])
             refuses.withLock { $0 = false }
             try await folder.move(FolderPath("a")!, to: FolderPath("b")!, by: Self.visitor)
-            let upload = try await folder.upload(to: FolderPath("b")!, clash: .number, size: 1, by: Self.visitor)
+            let upload = try await folder.upload(to: FolderPath("b")!, onConflict: .number, size: 1, by: Self.visitor)
             try await upload.write([1])
             _ = try await upload.finish()
             #expect(told.withLock { $0 } == ["move /a b", "write /b (1) "])
@@ -85,7 +85,7 @@ import Testing
             #expect(seen.withLock { $0 } == ["/", "/b"])
             folder.removeObserver(number)
             seen.withLock { $0 = [] }
-            try await folder.delete(FolderPath("b")!)
+            try await folder.remove(FolderPath("b")!)
             #expect(seen.withLock { $0 } == [])
         }
     }
@@ -95,7 +95,7 @@ import Testing
         try await withTestFolder([".a": "a", "b/.c/d": "d"]) { root in
             var options = FolderOptions()
             options.showsHidden = isShown
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             #expect(try await (folder.entry(at: FolderPath(".a")!) != nil) == isShown)
             #expect(try await (folder.entry(at: FolderPath("b/.c/d")!) != nil) == isShown)
             #expect(
@@ -110,7 +110,7 @@ import Testing
             )
             // Its own folder is there by now, and is never among them.
             try await folder.createFolder(FolderPath("e")!)
-            try await folder.delete(FolderPath("e")!)
+            try await folder.remove(FolderPath("e")!)
             #expect(try await folder.entries(of: .root).entries.allSatisfy { $0.name != ".duplex" })
         }
     }

@@ -53,7 +53,7 @@ struct HostileUploaderTests {
     func names(way: Way) async throws {
         try await HostileFolder.run { hostile in
             var server = WebServer(port: 0)
-            server.uploader("/files", root: try SharedFolder(hostile.root))
+            server.uploader("/files", folder: try SharedFolder(hostile.root))
             try await WebServer.testing(server) { client async throws in
                 let before = try Self.outside(hostile)
                 let names = Self.names(way)

@@ -75,8 +75,8 @@ struct PageSiteTests {
         try await withTestFolder(["x": "x"]) { root in
             let folder = try SharedFolder(root)
             var server = WebServer(port: 0)
-            server.uploader(path, root: folder)
-            server.group("/group") { $0.uploader("/in", root: folder) }
+            server.uploader(path, folder: folder)
+            server.group("/group") { $0.uploader("/in", folder: folder) }
             let bases = [path == "/" ? "/" : path + "/", "/group/in/"]
             try await WebServer.testing(server) { client async throws in
                 for base in bases {

@@ -62,10 +62,10 @@ struct UploaderChangingTests {
     }
 
     @Test("Where names are taken, a move does nothing, replaces, or numbers", arguments: NameConflict.allCases)
-    func clashes(clash: NameConflict) async throws {
+    func clashes(conflict: NameConflict) async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
             let body = "{'from':['b/d','a.txt'],'to':'f','clash':'\(clash.rawValue)'}"
-            switch clash {
+            switch conflict {
             case .refuse:
                 #expect(try await uploader.code("move", body) == 409)
                 #expect(uploader.text("b/d/e") == "e" && uploader.text("a.txt") == "a")

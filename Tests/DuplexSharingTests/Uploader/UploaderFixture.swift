@@ -34,10 +34,10 @@ struct UploaderFixture {
         _ body: (UploaderFixture) async throws -> Void
     ) async throws {
         try await withTestFolder(files, links: links) { root in
-            let folder = try SharedFolder(root, options)
+            let folder = try SharedFolder(root, options: options)
             var server = WebServer(port: 0)
-            server.uploader("/files", .userField, root: folder, showing: showing)
-            server.webDAV("/dav", .userField, root: folder)
+            server.uploader("/files", .userField, folder: folder, options: showing)
+            server.webDAV("/dav", .userField, folder: folder)
             try await WebServer.testing(server) { client async throws in
                 try await body(UploaderFixture(client: client, folder: folder, root: root))
             }

@@ -25,9 +25,9 @@ struct UploaderHandlerTests {
 
     @Test("What happens to names that are taken is one of three, and nothing unless it is said")
     func clashes() throws {
-        #expect(try UploaderHandler.clash(nil) == .refuse)
-        for clash in NameConflict.allCases { #expect(try UploaderHandler.clash(clash.rawValue) == clash) }
-        let problem = #expect(throws: Problem.self) { try UploaderHandler.clash("Refuse") }
+        #expect(try UploaderHandler.conflict(nil) == .refuse)
+        for conflict in NameConflict.allCases { #expect(try UploaderHandler.conflict(conflict.rawValue) == conflict) }
+        let problem = #expect(throws: Problem.self) { try UploaderHandler.conflict("Refuse") }
         #expect(problem?.status == .badRequest)
     }
 

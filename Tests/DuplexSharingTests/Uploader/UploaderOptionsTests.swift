@@ -16,6 +16,6 @@ struct UploaderOptionsTests {
         #expect([options.header, options.prologue, options.epilogue, options.footer] == ["", "", "", ""])
         #expect(options.pieceSize == .mebibytes(8) && options.parallelUploads == 3)
         #expect(options.searchLimit == 100_000 && options.resultLimit == 1_000)
-        #expect(options.requestSize == .mebibytes(1) && options.uploads.clash == .refuse)
+        #expect(options.requestSize == .mebibytes(1) && options.uploads.onConflict == .refuse)
     }
 }

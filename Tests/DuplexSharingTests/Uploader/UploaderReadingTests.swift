@@ -154,7 +154,7 @@ struct UploaderReadingTests {
         try await withTestFolder(["a.pdf": "%PDF-"]) { root in
             var server = WebServer(port: 0)
             server.use(.securityHeaders())
-            server.uploader("/", root: try SharedFolder(root))
+            server.uploader("/", folder: try SharedFolder(root))
             try await WebServer.testing(server) { client async throws in
                 #expect(try await client.get("/view?path=a.pdf").headers[.xFrameOptions] == "SAMEORIGIN")
                 #expect(try await client.get("/").headers[.xFrameOptions] == "DENY")

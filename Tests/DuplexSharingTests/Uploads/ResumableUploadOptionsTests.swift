@@ -13,6 +13,8 @@ struct ResumableUploadOptionsTests {
     func defaults() {
         let options = ResumableUploadOptions()
         #expect(options.size == .unlimited && options.lifetime == .seconds(86_400))
-        #expect(options.unfinishedCount == 1_000 && options.unfinishedSize == .unlimited && options.clash == .refuse)
+        #expect(
+            options.unfinishedCount == 1_000 && options.unfinishedSize == .unlimited && options.onConflict == .refuse
+        )
     }
 }

@@ -71,7 +71,7 @@ struct ResumableUploadsTests {
         try await withTestFolder { root in
             func run(_ body: (UploadFixture) async throws -> String) async throws -> String {
                 var server = WebServer(port: 0)
-                server.resumableUploads("/up", to: try SharedFolder(root))
+                server.resumableUploads("/up", folder: try SharedFolder(root))
                 return try await WebServer.testing(server) { client async throws in
                     try await body(UploadFixture(client: client, root: root))
                 }
@@ -174,7 +174,7 @@ struct ResumableUploadsTests {
                     return nil
                 }
             )
-            server.resumableUploads("/up", to: try SharedFolder(root))
+            server.resumableUploads("/up", folder: try SharedFolder(root))
             try await WebServer.testing(server) { client async throws in
                 let up = UploadFixture(client: client, root: root)
                 let url = try await up.create("a", 5, [.from: "ann"])
@@ -230,7 +230,7 @@ struct UploadTargetTests {
 
     private static func target(_ values: KeyValuePairs<String, String>) throws(UploadRefusal) -> UploadTarget {
         let text = values.map { "\($0) \(base64($1))" }.joined(separator: ",")
-        return try UploadTarget(UploadMetadata(text) ?? .none, clash: .refuse)
+        return try UploadTarget(UploadMetadata(text) ?? .none, onConflict: .refuse)
     }
 
     @Test("The name may lead into folders, and the path to the folder that they are in")
@@ -238,7 +238,7 @@ struct UploadTargetTests {
         #expect(try Self.target(["name": "a.txt"]).path.text == "a.txt")
         #expect(try Self.target(["filename": "ä.txt", "path": "b/c"]).path.text == "b/c/ä.txt")
         let target = try Self.target(["name": "d/e.txt", "path": "b", "clash": "number"])
-        #expect(target.path.text == "b/d/e.txt" && target.clash == .number)
+        #expect(target.path.text == "b/d/e.txt" && target.conflict == .number)
     }
 
     @Test("What is no path is refused, and so is a clash that isn't known")

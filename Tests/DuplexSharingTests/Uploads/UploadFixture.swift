@@ -25,7 +25,7 @@ struct UploadFixture {
     ) async throws {
         try await withTestFolder { root in
             var server = WebServer(port: 0)
-            server.resumableUploads("/up", to: try SharedFolder(root, folder), taking: taking)
+            server.resumableUploads("/up", folder: try SharedFolder(root, options: folder), options: taking)
             try await WebServer.testing(server) { client async throws in
                 try await body(UploadFixture(client: client, root: root))
             }

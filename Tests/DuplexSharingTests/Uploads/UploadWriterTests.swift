@@ -274,7 +274,7 @@ struct UploadWriterTests {
     func clashes() async throws {
         try await UploadFixture.run { up async throws in
             try Data("old".utf8).write(to: URL(fileURLWithPath: up.root + "a.txt"))
-            for (clash, status, path) in [
+            for (conflict, status, path) in [
                 ("refuse", 409, nil), ("number", 201, "a%20(1).txt"), ("replace", 201, "a.txt"),
             ] as [(String, Int, String?)] {
                 let response = try await up.request(
@@ -282,7 +282,7 @@ struct UploadWriterTests {
                     "/up",
                     [
                         UploadProtocol.length: "3", .contentType: UploadProtocol.contentType,
-                        UploadProtocol.metadata: UploadFixture.metadata(["name": "a.txt", "clash": clash]),
+                        UploadProtocol.metadata: UploadFixture.metadata(["name": "a.txt", "clash": conflict]),
                     ],
                     body: Array("new".utf8)
                 )

@@ -57,7 +57,7 @@ import Testing
         try await withTestFolder([:]) { root in
             let folder = try SharedFolder(root)
             try await withServer { server in
-                server.webDAV("/dav", root: folder)
+                server.webDAV("/dav", folder: folder)
             } _: { address in
                 for number in 0..<12 {
                     for step in Self.steps {
@@ -80,7 +80,7 @@ import Testing
         try await withTestFolder([:]) { root in
             let folder = try SharedFolder(root)
             try await withServer { server in
-                server.webDAV("/dav", root: folder)
+                server.webDAV("/dav", folder: folder)
             } _: { address in
                 let peer = try await RawPeer.connect(to: address)
                 try await peer.send("PUT /dav/a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhel")

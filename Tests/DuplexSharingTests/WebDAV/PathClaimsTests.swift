@@ -83,7 +83,7 @@ struct PathClaimsTests {
             if operation.kind == .write { for await _ in gate {} }
         }
         try await withTestFolder(["a": "old"]) { [options] root in
-            let handler = WebDAVHandler(try SharedFolder(root, options), WebDAVOptions())
+            let handler = WebDAVHandler(try SharedFolder(root, options: options), WebDAVOptions())
             var server = WebServer(port: 0)
             server.mount(handler, at: "/dav", [])
             try await WebServer.testing(server) { client async throws in

@@ -142,7 +142,7 @@ struct PropertyDatabaseTests {
             #expect(try folder.notedProperties(of: new) == [1])
             #expect(try database.count == 0)
             try await Self.set(Self.long, of: new, in: folder)
-            try await folder.delete(try Self.path("g"))
+            try await folder.remove(try Self.path("g"))
             #expect(try folder.notedProperties(of: new) == nil)
             #expect(try database.count == 0)
         }
@@ -157,7 +157,7 @@ struct PropertyDatabaseTests {
             try await Self.set(Self.long, of: inner, in: folder)
             try FileManager.default.removeItem(atPath: root + "a")
             try FileManager.default.removeItem(atPath: root + "f")
-            let upload = try await folder.upload(to: path, clash: .replace, size: nil, by: .app)
+            let upload = try await folder.upload(to: path, onConflict: .replace, size: nil, by: .app)
             _ = try await upload.finish()
             try await folder.createFolder(inner)
             #expect(try folder.notedProperties(of: path) == nil && folder.notedProperties(of: inner) == nil)

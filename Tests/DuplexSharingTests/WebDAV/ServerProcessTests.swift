@@ -14,7 +14,7 @@ struct ServerProcessTests {
     func serves() async throws {
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-        server.webDAV("/dav", root: try SharedFolder(try #require(ServerProcess.folder)))
+        server.webDAV("/dav", folder: try SharedFolder(try #require(ServerProcess.folder)))
         try await server.withRunning { address in
             print("\(ServerProcess.mark)\(address.port)")
             fflush(nil)

@@ -82,7 +82,7 @@ struct SwappedFolderTests {
         let folder = try SharedFolder(root + "in")
         var server = WebServer(port: 0)
         server.mount(WebDAVHandler(folder, WebDAVOptions()), at: "/dav", [])
-        server.files("/files", from: root + "in")
+        server.files("/files", folder: root + "in")
         server.get("/zip") { _ in
             do {
                 let paths = ["a", "b"].compactMap { FolderPath($0) }

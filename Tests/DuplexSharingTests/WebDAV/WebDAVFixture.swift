@@ -55,7 +55,7 @@ struct WebDAVFixture {
         _ body: (TestClient) async throws -> Void
     ) async throws {
         var server = WebServer(port: 0)
-        let handler = WebDAVHandler(try SharedFolder(root, folder), sharing) { calendar.now }
+        let handler = WebDAVHandler(try SharedFolder(root, options: folder), sharing) { calendar.now }
         server.mount(handler, at: "/dav", [.userField])
         try await WebServer.testing(server, within: limit, body)
     }

@@ -35,7 +35,7 @@ struct WebDAVHandlerTests {
             for hasRoot in [true, false] {
                 try await withServer { server in
                     if hasRoot { server.get("/") { _ in "" } }
-                    server.webDAV("/a/dav", root: folder)
+                    server.webDAV("/a/dav", folder: folder)
                 } _: { address in
                     let peer = try await RawPeer.connect(to: address)
                     let answer = try await peer.response(to: "OPTIONS \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -56,8 +56,8 @@ struct WebDAVHandlerTests {
             let folder = try SharedFolder(root)
             var server = WebServer(port: 0)
             server.use(.cors(CORSPolicy(.origins(origin))))
-            server.webDAV("/dav", root: folder)
-            server.resumableUploads("/uploads", to: folder)
+            server.webDAV("/dav", folder: folder)
+            server.resumableUploads("/uploads", folder: folder)
             try await WebServer.testing(server) { client async throws in
                 let methods = WebDAVHandler.methods + [.patch, .post, .head]
                 let headers = [

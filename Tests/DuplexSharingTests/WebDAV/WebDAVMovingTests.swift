@@ -80,7 +80,7 @@ struct WebDAVMovingTests {
         try await withTestFolder(["a": "A"]) { root in
             let folder = try SharedFolder(root)
             try await withServer { server in
-                server.webDAV("/dav", root: folder)
+                server.webDAV("/dav", folder: folder)
             } _: { address in
                 let peer = try await RawPeer.connect(to: address)
                 let answer = try await peer.response(

@@ -24,7 +24,7 @@ struct LostMemoryTests {
             try await TestLoop.run { test in
                 let hub = MemoryHub(clock: test.loop.clock)
                 let backplane = MemoryBackplane(hub)
-                let topics = Topics(options, clock: test.loop.clock, backplane: backplane)
+                let topics = Topics(options: options, clock: test.loop.clock, backplane: backplane)
                 let pair = await WebSocketPair(on: test.group, capacity: .kibibytes(4))
                 try await body(Node(hub: hub, backplane: backplane, topic: topics["a"]), pair)
                 await topics.close()
@@ -152,7 +152,7 @@ private final class HeldHistories: Backplane {
         try await TestLoop.run { test in
             let hub = MemoryHub(clock: test.loop.clock)
             let held = HeldHistories(MemoryBackplane(hub))
-            let topics = Topics(options, clock: test.loop.clock, backplane: held)
+            let topics = Topics(options: options, clock: test.loop.clock, backplane: held)
             try await body(held, LostMemoryTests.Node(hub: hub, backplane: held.inner, topic: topics["a"]))
             await topics.close()
         }

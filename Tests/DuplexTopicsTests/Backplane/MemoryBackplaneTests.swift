@@ -28,7 +28,7 @@ struct MemoryBackplaneTests {
             try await TestLoop.run { test in
                 let hub = MemoryHub(clock: test.loop.clock)
                 let backplanes = (0..<count).map { _ in MemoryBackplane(hub) }
-                let topics = backplanes.map { Topics(options, clock: test.loop.clock, backplane: $0) }
+                let topics = backplanes.map { Topics(options: options, clock: test.loop.clock, backplane: $0) }
                 try await body(Nodes(hub: hub, backplanes: backplanes, topics: topics, test: test))
                 for topics in topics { await topics.close() }
             }

@@ -30,12 +30,12 @@ struct DurationRuleTests {
         var options = TopicOptions()
         try options.keep("a", .init(time: Self.huge))
         (options.historyTimeout, options.presenceGrace) = (Self.huge, Self.huge)
-        #expect(Topics(options)["a"].publish("1") != .sent)
-        _ = try Topics(options)["a"].presence.enter(as: PresenceMember(id: "me"))
+        #expect(Topics(options: options)["a"].publish("1") != .sent)
+        _ = try Topics(options: options)["a"].presence.enter(as: PresenceMember(id: "me"))
     }
 
     private static func expectFault(_ options: TopicOptions) async {
-        let topic = Topics(options)["a"]
+        let topic = Topics(options: options)["a"]
         guard case .refused(let error) = topic.publish("1") else {
             Issue.record("It was published.")
             return

@@ -11,7 +11,7 @@ struct TopicOptionsTests {
     private static func topics(_ change: (inout TopicOptions) throws -> Void) rethrows -> Topics {
         var options = TopicOptions()
         try change(&options)
-        return Topics(options)
+        return Topics(options: options)
     }
 
     private static func kept(_ topic: Topic, _ count: Int) async throws -> [String] {
@@ -78,7 +78,7 @@ struct TopicOptionsTests {
         try await TestLoop.run { test in
             var options = TopicOptions()
             try options.keep("#", .init(time: .seconds(10)))
-            let topics = Topics(options, clock: test.loop.clock)
+            let topics = Topics(options: options, clock: test.loop.clock)
             topics["a"].publish("1")
             topics["b"].publish("1")
             await test.advance(by: .seconds(6))

@@ -60,7 +60,7 @@ struct TopicPresenceTests {
     func streams() async throws {
         var options = TopicOptions()
         options.presenceGrace = .zero
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         let room = topics["room/1"]
         var server = WebServer(port: 0)
         server.events("/") { stream in
@@ -94,7 +94,7 @@ struct PresenceEntryTests {
     private static var presence: TopicPresence {
         var options = TopicOptions()
         options.presenceGrace = .zero
-        return Topics(options)["a"].presence
+        return Topics(options: options)["a"].presence
     }
 
     @Test("They leave once, and by being dropped; what they say then is heard by nobody")
@@ -134,7 +134,7 @@ struct PresenceChangesTests {
     func behind() async throws {
         var options = TopicOptions()
         options.presenceGrace = .zero
-        let presence = Topics(options)["a"].presence
+        let presence = Topics(options: options)["a"].presence
         var changes = presence.changes.makeAsyncIterator()
         for number in 0..<501 { try presence.enter(as: PresenceMember(id: "\(number)")).leave() }
         for number in 0..<500 {

@@ -42,7 +42,7 @@ struct TopicClientTests {
         options.presenceGrace = .zero
         try options.keep("kept", .init(count: 10_000))
         try options.keep("short", .init(count: 3))
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         try await withServer { server in
             server.topics("/topics/:user", of: topics) { request in
                 request.parameters["user"] ?? ""

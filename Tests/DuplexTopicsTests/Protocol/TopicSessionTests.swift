@@ -38,7 +38,7 @@ struct TopicSessionTests {
     func presence() async throws {
         var options = TopicOptions()
         options.presenceGrace = .zero
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         var server = WebServer(port: 0)
         server.topics("/:user", of: topics) { request in
             request.parameters["user"] ?? ""

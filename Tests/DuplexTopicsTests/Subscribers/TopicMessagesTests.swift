@@ -23,7 +23,7 @@ struct TopicMessagesTests {
     func replays() async throws {
         var options = TopicOptions()
         try options.keep("#")
-        let topic = Topics(options)["a"]
+        let topic = Topics(options: options)["a"]
         for number in 1...5 { topic.publish("\(number)") }
         var iterator = topic.messages(replay: .last(2)).makeAsyncIterator()
         for number in 6...7 { topic.publish("\(number)") }
@@ -36,7 +36,7 @@ struct TopicMessagesTests {
     func complete() throws {
         var options = TopicOptions()
         try options.keep("#", .init(count: 2))
-        let topic = Topics(options)["a"]
+        let topic = Topics(options: options)["a"]
         for number in 1...4 { topic.publish("\(number)") }
         let epoch = try #require(topic.position?.epoch)
         let complete = [0, 1, 2, 4, 5].map { offset in
@@ -50,7 +50,7 @@ struct TopicMessagesTests {
     func empty() async throws {
         var options = TopicOptions()
         try options.keep("#", .init(size: .kibibytes(1)))
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         var exact = topics["a"].messages().makeAsyncIterator()
         var pattern = topics["+"].messages().makeAsyncIterator()
         let long = String(repeating: "x", count: 2_000)
@@ -66,7 +66,7 @@ struct TopicMessagesTests {
     func past() async throws {
         var options = TopicOptions()
         try options.keep("#", .init(count: 50))
-        let topics = Topics(options)
+        let topics = Topics(options: options)
         for number in 1...20 { topics["a"].publish("\(number)") }
         let slow = SlowReaderPolicy<TopicMessage>.latest(by: { message in
             topics["b"].publish(message.message)

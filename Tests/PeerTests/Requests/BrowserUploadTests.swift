@@ -41,7 +41,7 @@ extension PeerTests {
                 // Held back, too, so that the browser can't have sent all. The client's end cancels it.
                 for await _ in going {}
                 let file = try await request.file(in: folder)
-                try await file.keep(as: folder + "/kept")
+                try await file.move(to: folder + "/kept")
                 return ""
             }
             server.post("/gone") { _ in

@@ -35,7 +35,7 @@ import Testing
             let shared = try SharedFolder(folder + "shared")
             try await withServer { server in
                 if program == .securedSocat { server.tls = TLSServerOptions(identity) }
-                server.webDAV("/dav", root: shared)
+                server.webDAV("/dav", folder: shared)
             } _: { address in
                 let command = program.rawValue.replacing("PORT", with: "\(address.port)")
                 for _ in 0..<5 {

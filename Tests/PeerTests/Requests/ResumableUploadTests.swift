@@ -15,7 +15,7 @@ import Testing
     private static func server(_ root: String, port: Int = 0) throws -> WebServer {
         var server = WebServer(host: "127.0.0.1", port: port)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-        server.resumableUploads("/uploads", to: try SharedFolder(root))
+        server.resumableUploads("/uploads", folder: try SharedFolder(root))
         return server
     }
 

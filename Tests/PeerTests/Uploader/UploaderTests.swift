@@ -22,8 +22,8 @@ extension PeerTests {
             reading.access = { _ in .read }
             var server = WebServer(host: "127.0.0.1", port: 0)
             server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-            server.uploader("/files", root: try SharedFolder(root), showing: showing)
-            server.uploader("/reader", root: try SharedFolder(root, reading))
+            server.uploader("/files", folder: try SharedFolder(root), options: showing)
+            server.uploader("/reader", folder: try SharedFolder(root, options: reading))
             return server
         }
 

@@ -22,7 +22,7 @@ struct DAVShare {
         try await withTestFolder(["shared/": "", "local/": ""]) { folder in
             var server = WebServer(host: "127.0.0.1", port: 0)
             server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-            server.webDAV("/dav", root: try SharedFolder(folder + "shared"))
+            server.webDAV("/dav", folder: try SharedFolder(folder + "shared"))
             try await server.withRunning { address in
                 let share = DAVShare(root: folder + "shared/", local: folder + "local/", url: "http://\(address)/dav/")
                 try await body(share)

@@ -60,17 +60,17 @@ server.post("/count", .bodySize(.unlimited)) { request in
     return "\(count)"
 }
 let shared = try SharedFolder(folder)
-server.resumableUploads("/uploads", to: shared)
+server.resumableUploads("/uploads", folder: shared)
 server.get("/zip") { [shared] request in
     let query = try request.queryItems
     let method = query.contains { $0.name == "method" && $0.value == "deflated" } ? ZipMethod.deflated() : .stored
     let paths = query.filter { $0.name == "path" }.compactMap { FolderPath($0.value) }
     return Response(type: "application/zip", body: try await shared.zip(of: paths, method: method))
 }
-server.files("/files", from: folder)
+server.files("/files", folder: folder)
 // What is put: beside what nginx puts.
 let put = "\(folder)/put/duplex"
-if FileManager.default.fileExists(atPath: put) { server.webDAV("/dav", root: try SharedFolder(put)) }
+if FileManager.default.fileExists(atPath: put) { server.webDAV("/dav", folder: try SharedFolder(put)) }
 server.events("/feed", of: feed, heartbeat: nil)
 server.post("/publish/:id") { [feed, data] request in
     try feed.publish(data, id: request.parameters["id"])
