@@ -28,7 +28,7 @@ public final class Topics: Sendable {
     /// Makes topics that a backplane joins with those of other nodes.
     ///
     /// ```swift
-    /// let topics = Topics(try .redis("rediss://user:password@cache:6379/0", prefix: "app"))
+    /// let topics = try Topics(.redis("rediss://user:password@cache:6379/0", prefix: "app"))
     /// ```
     ///
     /// A message published on any node reaches the subscribers of all. Histories (``TopicOptions/keep(_:_:)``) are in
@@ -36,9 +36,15 @@ public final class Topics: Sendable {
     /// must keep the same histories. ``close()`` ends it.
     ///
     /// - Parameters:
-    ///   - backplane: what joins them; these topics are its only user.
+    ///   - backplane: the system that joins them.
     ///   - options: as of other topics. Its limits are those of this node.
-    public convenience init(_ backplane: some Backplane, options: TopicOptions = TopicOptions()) {
+    /// - Throws: ``TopicError`` if the backplane can't be made, such as with `invalidURL`, with `invalidArgument` for a duration
+    ///   that isn't longer than zero, and with `unavailable` if the system has no thread for it.
+    public convenience init(
+        _ backplane: TopicBackplane,
+        options: TopicOptions = TopicOptions()
+    ) throws(TopicError) {
+        let backplane = try backplane.make()
         self.init(options: options, clock: .system, backplane: backplane)
     }
 

@@ -23,7 +23,10 @@ struct RedisTopicsDeploymentsTests {
     }
 
     private static func topics(_ deployment: RedisDeployment) throws -> Topics {
-        Topics(try .redis(deployment, prefix: "app", options: redisOptions), options: try options())
+        try Topics(
+            .custom { () throws(TopicError) in try RedisBackplane(deployment, prefix: "app", options: redisOptions) },
+            options: try options()
+        )
     }
 
     private static func options() throws -> TopicOptions {
@@ -115,7 +118,7 @@ struct RedisTopicsDeploymentsTests {
                 var options = Self.redisOptions
                 options.connecting.tls.trust = .roots(identity.certificates)
                 let url = "rediss://app:hush@127.0.0.1:\(redis.port)/0"
-                return Topics(try .redis(url, prefix: prefix, options: options), options: try Self.options())
+                return try Topics(.redis(url, prefix: prefix, options: options), options: try Self.options())
             }
             let (one, two) = (try topics(prefix: "app"), try topics(prefix: "app"))
             let pair = await WebSocketPair()

@@ -26,7 +26,7 @@ struct RedisTopicsTests {
         redis.backoff = .constant(.milliseconds(5))
         redis.responseTimeout = .limit(seconds: 60)
         redis.whenDisconnected = .wait(commands: 100_000, bytes: .mebibytes(64), time: .seconds(120))
-        return Topics(try .redis(url, prefix: "app", options: redis), options: try options())
+        return try Topics(.redis(url, prefix: "app", options: redis), options: try options())
     }
 
     @Test("Sockets, streams of code and patterns at several nodes get what is published at any, and say who is there")
@@ -182,9 +182,9 @@ struct RedisTopicsTests {
             redisOptions.backoff = .constant(.milliseconds(5))
             var options = try Self.options()
             options.whenDisconnected = .deliverHere
-            let here = Topics(try .redis(redis.url, options: redisOptions), options: options)
+            let here = try Topics(.redis(redis.url, options: redisOptions), options: options)
             options.whenDisconnected = .waitOrFail
-            let fails = Topics(try .redis(redis.url, options: redisOptions), options: options)
+            let fails = try Topics(.redis(redis.url, options: redisOptions), options: options)
             for topics in [here, fails] { for await state in topics.states where state == .connected { break } }
             let pair = await WebSocketPair()
             #expect(try await pair.server.subscribe(to: here["kept/a"]).isComplete)

@@ -24,7 +24,7 @@ struct TopicTransportsTests {
         let (subscriptions, subscribed) = AsyncStream<TopicSubscription>.makeStream()
         try await withServer { server in
             if isSecured { server.tls = TLSServerOptions(identity) }
-            if isCompressed { server.compression = .accepted }
+            if isCompressed { server.compression = .enabled }
             server.webSocket("/") { socket in
                 subscribed.yield(try socket.subscribe(to: topics["a"], slow: .dropOldest(keeping: 5)))
                 for try await _ in socket.messages {}
@@ -32,7 +32,7 @@ struct TopicTransportsTests {
         } _: { address in
             var options = WebSocketOptions()
             options.tls.trust = .roots(identity.certificates)
-            options.compression = isCompressed ? .offered : .disabled
+            options.compression = isCompressed ? .enabled : .disabled
             let url = isSecured ? "wss://localhost:\(address.port)/" : "ws://\(address)/"
             let client = try await WebSocket.connect(to: url, options: options)
             let agreement = await client.compression

@@ -195,7 +195,7 @@ struct DemoTopics: Sendable {
     /// - Throws: `TopicError` for a URL that isn't one.
     init(redis: String?) throws(TopicError) {
         topics =
-            if let redis { Topics(try .redis(redis), options: Self.options) } else { Topics(options: Self.options) }
+            if let redis { try Topics(.redis(redis), options: Self.options) } else { Topics(options: Self.options) }
     }
 
     private static var options: TopicOptions {

@@ -5,8 +5,8 @@ public import DuplexWire
 
 /// Joins the topics of several machines: their messages, histories and presence.
 ///
-/// ``MemoryBackplane`` joins those of one process, and Redis those of many machines. Write your own for any system that
-/// can number the messages of a topic and deliver them to all subscribers.
+/// ``TopicBackplane`` has those for Redis and for one process. Write your own, for ``TopicBackplane/custom(_:)``, for any system
+/// that can number the messages of a topic and deliver them to all subscribers.
 ///
 /// Each ``Topics`` is a node with one backplane, and its only caller. Nothing here may block: calls come from event
 /// loops and from publishers, also several at once. The listener may be called from any thread; the calls for one

@@ -8,10 +8,10 @@ import Synchronization
 /// Joins the topics of one process, as Redis does those of many machines: for tests, and to see what another backplane has to do.
 ///
 /// ```swift
-/// let hub = MemoryHub()
-/// let (one, other) = (Topics(MemoryBackplane(hub)), Topics(MemoryBackplane(hub)))
+/// let memory = TopicBackplane.memory()
+/// let (one, other) = (try Topics(memory), try Topics(memory))
 /// ```
-public final class MemoryBackplane: Backplane {
+final class MemoryBackplane: Backplane {
     private enum Event: Sendable {
         case message(BackplaneMessage, by: String)
         case subscribed(String)
@@ -63,14 +63,14 @@ public final class MemoryBackplane: Backplane {
     /// Makes the backplane of one node.
     ///
     /// - Parameter hub: what the nodes have in common.
-    public init(_ hub: MemoryHub) {
+    init(_ hub: MemoryHub) {
         self.hub = hub
     }
 
     /// Joins the others at the hub.
     ///
     /// - Parameter listener: the node's, which isn't kept.
-    public func start(_ listener: any BackplaneListener) {
+    func start(_ listener: any BackplaneListener) {
         state.withLock { state in
             state.listener = listener
             state.events.append(.state(.connected))
@@ -80,7 +80,7 @@ public final class MemoryBackplane: Backplane {
     }
 
     /// Leaves the hub, and removes the members of this node.
-    public func close() async {
+    func close() async {
         let waiting = state.withLock { state -> Deque<Waiting>? in
             guard !state.isClosed else { return nil }
             state.isClosed = true
@@ -102,7 +102,7 @@ public final class MemoryBackplane: Backplane {
     ///   - message: the message.
     ///   - history: how much of the topic is kept.
     ///   - completion: called once with the result, mostly before this returns.
-    public func publish(
+    func publish(
         _ message: BackplaneMessage,
         keeping history: TopicOptions.History?,
         _ completion: @escaping @Sendable (Result<TopicPosition?, TopicError>) -> Void
@@ -122,7 +122,7 @@ public final class MemoryBackplane: Backplane {
     }
 
     /// Subscribes to a topic or a pattern.
-    public func subscribe(to name: String) {
+    func subscribe(to name: String) {
         state.withLock { state in
             guard !state.isClosed else { return }
             state.names.insert(name)
@@ -133,7 +133,7 @@ public final class MemoryBackplane: Backplane {
     }
 
     /// Ends the subscription to a topic or a pattern.
-    public func unsubscribe(from name: String) {
+    func unsubscribe(from name: String) {
         state.withLock { state in
             state.names.remove(name)
             state.patterns[name] = nil
@@ -147,7 +147,7 @@ public final class MemoryBackplane: Backplane {
     ///   - number: the offset behind which it begins.
     /// - Returns: messages that follow each other, up to the last.
     /// - Throws: ``TopicError`` with `unavailable` while the node is cut off, or closed.
-    public func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
+    func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
         try check()
         return await withCheckedContinuation { hub.tell(self, of: topic, behind: number, $0) }
     }
@@ -155,17 +155,17 @@ public final class MemoryBackplane: Backplane {
     // MARK: Presence
 
     /// Adds a member of this node.
-    public func enter(_ member: PresenceMember, in topic: String) {
+    func enter(_ member: PresenceMember, in topic: String) {
         hub.enter(member, in: topic, by: self)
     }
 
     /// Removes a member of this node.
-    public func leave(_ id: String, in topic: String) {
+    func leave(_ id: String, in topic: String) {
         hub.leave(id, in: topic, by: self)
     }
 
     /// Reports joins and leaves of a topic to the listener, or stops that.
-    public func watchPresence(in topic: String, _ isWatched: Bool) {
+    func watchPresence(in topic: String, _ isWatched: Bool) {
         state.withLock { state in
             if isWatched { state.watched.insert(topic) } else { state.watched.remove(topic) }
         }
@@ -178,7 +178,7 @@ public final class MemoryBackplane: Backplane {
     ///   - limit: the most that are returned.
     /// - Returns: the members.
     /// - Throws: ``TopicError`` with `unavailable` while the node is cut off, or closed.
-    public func members(of topic: String, limit: Int) async throws(TopicError) -> [PresenceMember] {
+    func members(of topic: String, limit: Int) async throws(TopicError) -> [PresenceMember] {
         try check()
         return hub.members(of: topic, limit: limit)
     }
@@ -188,7 +188,7 @@ public final class MemoryBackplane: Backplane {
     /// - Parameter topic: its name.
     /// - Returns: the number.
     /// - Throws: ``TopicError`` with `unavailable` while the node is cut off, or closed.
-    public func memberCount(of topic: String) async throws(TopicError) -> Int {
+    func memberCount(of topic: String) async throws(TopicError) -> Int {
         try check()
         return hub.memberCount(of: topic)
     }
@@ -196,7 +196,7 @@ public final class MemoryBackplane: Backplane {
     // MARK: Being away
 
     /// Cuts this node off from the others, or brings it back, as a network does.
-    package func setAway(_ isAway: Bool) {
+    func setAway(_ isAway: Bool) {
         state.withLock { state in
             guard state.isAway != isAway, !state.isClosed else { return }
             state.isAway = isAway

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-package import DuplexSockets
+import DuplexSockets
 import DuplexWire
 import Synchronization
 
 /// The hub of several ``MemoryBackplane``s: it numbers messages, and has their histories and presence.
-public final class MemoryHub: Sendable {
+final class MemoryHub: Sendable {
     private struct Kept: Sendable {
         var position: TopicPosition
         var messages: [(message: BackplaneMessage, instant: Instant)] = []
@@ -74,12 +74,12 @@ public final class MemoryHub: Sendable {
     private let clock: LoopClock
 
     /// Makes one without nodes.
-    public convenience init() {
+    convenience init() {
         self.init(clock: .system)
     }
 
     /// Makes one with a clock of its own.
-    package init(clock: LoopClock) {
+    init(clock: LoopClock) {
         self.clock = clock
     }
 
@@ -99,7 +99,7 @@ public final class MemoryHub: Sendable {
     }
 
     /// Loses all that is kept, as a server does that begins anew without its memory.
-    package func forget() {
+    func forget() {
         state.withLock { state in
             state.topics = [:]
             state.present = [:]

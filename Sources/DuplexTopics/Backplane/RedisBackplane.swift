@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-package import DuplexSockets
+import DuplexSockets
 import DuplexWire
 
 /// Joins the topics of many machines by a Redis that they share: one server, one that sentinels watch, or a cluster.
@@ -14,7 +14,7 @@ import DuplexWire
 /// published once; as many of them, and for so long, as ``RedisOptions/whenDisconnected`` has it. Messages of other topics
 /// that were on their way fail, since they may have been delivered. A master that fails takes with it what none of its
 /// replicas has yet, also what it has answered: a topic that lacks messages that a node knows of gets another epoch.
-public final class RedisBackplane: Backplane {
+final class RedisBackplane: Backplane {
     private let loop: EventLoop
     private let ownsLoop: Bool
     private let client: any RedisClient
@@ -30,7 +30,7 @@ public final class RedisBackplane: Backplane {
     ///   - options: deadlines, bounds, waits. Default: the default ones.
     /// - Throws: ``TopicError`` with `invalidURL` for a deployment that leads nowhere, with `invalidName` for a prefix
     ///   that is empty or has braces, and with `unavailable` when the system has no thread for it.
-    public convenience init(
+    convenience init(
         _ deployment: RedisDeployment,
         prefix: String = "duplex",
         options: RedisOptions = RedisOptions()
@@ -54,7 +54,7 @@ public final class RedisBackplane: Backplane {
     ///   - prefix: as in ``init(_:prefix:options:)-(RedisDeployment,_,_)``.
     ///   - options: as of the other one.
     /// - Throws: as the other one does.
-    public convenience init(
+    convenience init(
         _ url: String,
         prefix: String = "duplex",
         options: RedisOptions = RedisOptions()
@@ -63,7 +63,7 @@ public final class RedisBackplane: Backplane {
     }
 
     /// Makes a backplane on a loop that there is.
-    package convenience init(
+    convenience init(
         _ deployment: RedisDeployment,
         prefix: String = "duplex",
         options: RedisOptions = RedisOptions(),
@@ -96,7 +96,7 @@ public final class RedisBackplane: Backplane {
     /// Whether a node can subscribe to patterns: not in a cluster, where each channel is at one server alone.
     ///
     /// Where it can't, ``subscribe(to:)`` with a pattern does nothing.
-    public var supportsPatterns: Bool { client.supportsPatterns }
+    var supportsPatterns: Bool { client.supportsPatterns }
 
     // MARK: Coming and going
 
@@ -105,7 +105,7 @@ public final class RedisBackplane: Backplane {
     /// Called once. The listener isn't kept.
     ///
     /// - Parameter listener: the node's.
-    public func start(_ listener: any BackplaneListener) {
+    func start(_ listener: any BackplaneListener) {
         let core = core
         loop.execute { _ in core.value.start(listener) }
     }
@@ -114,7 +114,7 @@ public final class RedisBackplane: Backplane {
     ///
     /// Twice is the same as once. Returns once the connections are closed; Redis, where it can be reached, has
     /// ``RedisOptions/responseTimeout`` to hear of it.
-    public func close() async {
+    func close() async {
         if inbox.end() { await Self.close(core, client, loop, ownsLoop: ownsLoop) }
     }
 
@@ -159,7 +159,7 @@ public final class RedisBackplane: Backplane {
     /// Publishes a message; see ``Backplane/publish(_:keeping:_:)``.
     ///
     /// Its completion is called on the event loop of the backplane, or at once where there is no room.
-    public func publish(
+    func publish(
         _ message: BackplaneMessage,
         keeping history: TopicOptions.History?,
         _ completion: @escaping @Sendable (Result<TopicPosition?, TopicError>) -> Void
@@ -175,12 +175,12 @@ public final class RedisBackplane: Backplane {
     }
 
     /// Subscribes this node to a topic, or a pattern except in a cluster; see ``Backplane/subscribe(to:)``.
-    public func subscribe(to name: String) {
+    func subscribe(to name: String) {
         add(.subscribe(name))
     }
 
     /// Ends a subscription.
-    public func unsubscribe(from name: String) {
+    func unsubscribe(from name: String) {
         add(.unsubscribe(name))
     }
 
@@ -191,26 +191,26 @@ public final class RedisBackplane: Backplane {
     ///   - number: the offset behind which it begins.
     /// - Returns: messages that follow each other without a gap, up to the last that is kept.
     /// - Throws: ``TopicError`` with `unavailable`. Cancelling doesn't end the wait, which the options bound.
-    public func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
+    func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
         try await ask { .history(topic: topic, behind: number, $0) }
     }
 
     // MARK: Presence
 
     /// Adds a member of this node to a topic; see ``RedisOptions/presenceLease``.
-    public func enter(_ member: PresenceMember, in topic: String) {
+    func enter(_ member: PresenceMember, in topic: String) {
         add(.enter(member, topic: topic))
     }
 
     /// Removes a member of this node.
-    public func leave(_ id: String, in topic: String) {
+    func leave(_ id: String, in topic: String) {
         add(.leave(id: id, topic: topic))
     }
 
     /// Reports joins and leaves of a topic to the listener; after an interruption, those during it.
     ///
     /// For a topic with more than 100,000 members the changes during it aren't reported.
-    public func watchPresence(in topic: String, _ isWatched: Bool) {
+    func watchPresence(in topic: String, _ isWatched: Bool) {
         add(.watch(topic: topic, isWatched))
     }
 
@@ -221,7 +221,7 @@ public final class RedisBackplane: Backplane {
     ///   - limit: the most that are returned; 100,000 in any case.
     /// - Returns: the members, in any order.
     /// - Throws: ``TopicError`` with `unavailable`. Cancelling doesn't end the wait, which the options bound.
-    public func members(of topic: String, limit: Int) async throws(TopicError) -> [PresenceMember] {
+    func members(of topic: String, limit: Int) async throws(TopicError) -> [PresenceMember] {
         try await ask { .members(topic: topic, limit: limit, $0) }
     }
 
@@ -230,41 +230,7 @@ public final class RedisBackplane: Backplane {
     /// - Parameter topic: its name.
     /// - Returns: the number.
     /// - Throws: ``TopicError`` with `unavailable`. Cancelling doesn't end the wait, which the options bound.
-    public func memberCount(of topic: String) async throws(TopicError) -> Int {
+    func memberCount(of topic: String) async throws(TopicError) -> Int {
         try await ask { .memberCount(topic: topic, $0) }
-    }
-}
-
-extension Backplane where Self == RedisBackplane {
-    /// Topics of several machines by one Redis.
-    ///
-    /// - Parameters:
-    ///   - url: the server: `redis://`, `rediss://` or `unix`, with user, password and database; see ``RedisURL``.
-    ///   - prefix: what all of its keys and channels begin with, the same on all machines. Default: `duplex`.
-    ///   - options: deadlines, bounds, and what happens to commands while the server is away.
-    /// - Returns: the backplane.
-    /// - Throws: ``TopicError`` with `invalidURL`.
-    public static func redis(
-        _ url: String,
-        prefix: String = "duplex",
-        options: RedisOptions = RedisOptions()
-    ) throws(TopicError) -> RedisBackplane {
-        try RedisBackplane(url, prefix: prefix, options: options)
-    }
-
-    /// Topics of several machines by one Redis, by one that sentinels watch, or by a cluster.
-    ///
-    /// - Parameters:
-    ///   - deployment: the servers.
-    ///   - prefix: what all keys and channels begin with, the same on all machines. Default: `duplex`.
-    ///   - options: deadlines, bounds, and what happens to commands while the servers are away.
-    /// - Returns: the backplane. By a cluster patterns can't be subscribed to, which throws ``TopicError`` with `unsupported`.
-    /// - Throws: ``TopicError`` with `invalidURL`.
-    public static func redis(
-        _ deployment: RedisDeployment,
-        prefix: String = "duplex",
-        options: RedisOptions = RedisOptions()
-    ) throws(TopicError) -> RedisBackplane {
-        try RedisBackplane(deployment, prefix: prefix, options: options)
     }
 }

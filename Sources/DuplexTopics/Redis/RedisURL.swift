@@ -14,7 +14,7 @@ import DuplexWire
 /// `-._~` has to be percent-encoded in a user and a password. An IPv6 address stands in brackets.
 ///
 /// Neither ``description`` nor an error shows the password.
-public struct RedisURL: Sendable, Hashable, CustomStringConvertible {
+struct RedisURL: Sendable, Hashable, CustomStringConvertible {
     /// Where the server listens.
     enum Place: Sendable, Hashable {
         case host(String, port: Int)
@@ -40,7 +40,7 @@ public struct RedisURL: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter text: the URL.
     /// - Throws: ``TopicError`` with ``TopicError/Code/invalidURL``, which says what is wrong and repeats nothing of it.
-    public init(_ text: String) throws(TopicError) {
+    init(_ text: String) throws(TopicError) {
         guard let colon = text.firstIndex(of: ":") else { throw Self.invalid("It begins with no scheme.") }
         let rest = text[text.index(after: colon)...]
         guard rest.hasPrefix("//") else { throw Self.invalid("Two slashes have to follow the scheme.") }
@@ -86,7 +86,7 @@ public struct RedisURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The URL without user and password.
-    public var description: String {
+    var description: String {
         switch place {
         case .host(let name, let port):
             let scheme = isSecured ? "rediss" : "redis"
@@ -176,7 +176,7 @@ public struct RedisURL: Sendable, Hashable, CustomStringConvertible {
 
 extension RedisURL: ExpressibleByStringLiteral {
     /// Reads a URL that stands in the source; one that can't be used traps.
-    public init(stringLiteral text: String) {
+    init(stringLiteral text: String) {
         do {
             self = try RedisURL(text)
         } catch {

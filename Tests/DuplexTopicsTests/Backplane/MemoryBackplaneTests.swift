@@ -295,7 +295,7 @@ struct MemoryBackplaneTests {
     func ownership() async throws {
         let hub = MemoryHub()
         let backplane = MemoryBackplane(hub)
-        var topic: Topic? = Topics(backplane)["a"]
+        var topic: Topic? = try Topics(.custom { backplane })["a"]
         #expect(try await topic?.publish(confirming: .text("1")) == nil)
         #expect(topic?.publish("2") == .sent)
         weak let core = topic?.core

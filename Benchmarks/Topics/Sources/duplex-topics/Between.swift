@@ -8,7 +8,7 @@ import Foundation
 enum Between {
     /// Publishes for so many seconds, with at most `depth` messages under way, and says how many came in a second.
     static func run(_ url: String, depth: Int, seconds: Double) async throws -> String {
-        let (one, other) = (Topics(try .redis(url, prefix: "bench")), Topics(try .redis(url, prefix: "bench")))
+        let (one, other) = (try Topics(.redis(url, prefix: "bench")), try Topics(.redis(url, prefix: "bench")))
         var messages = other["between"].messages(slow: .dropOldest(keeping: 100_000)).makeAsyncIterator()
         let topic = one["between"]
         let text = String(repeating: "x", count: 64)
