@@ -16,14 +16,14 @@ server.post("/") { request in
 }
 server.get("/index.html") { _ in Response.redirect(to: "/", .permanentRedirect) }
 server.get("/later") { request in
-    try await request.client.sleep(for: .seconds(1))
+    try await request.connection.sleep(for: .seconds(1))
     return "This took a second, and kept nobody waiting."
 }
 server.get("/stream") { request in
     Response(type: .plainText) { writer in
         for number in 1...10 {
             try await writer.write("\(number)\n")
-            try await request.client.sleep(for: .seconds(1))
+            try await request.connection.sleep(for: .seconds(1))
         }
     }
 }

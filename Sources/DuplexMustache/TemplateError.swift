@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexWire
-
 /// What is wrong with a template.
 public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault; an open set.
-    public struct Code: ErrorCode {
-        /// The code's name.
-        public let rawValue: String
-
-        /// Makes a code of that name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
+    /// The kind of fault.
+    public enum Code: String, Sendable {
         /// There is no template of that name.
-        public static let missing = Code(rawValue: "missing")
+        case missing
         /// The folder or a file in it can't be read.
-        public static let unreadable = Code(rawValue: "unreadable")
+        case unreadable
         /// The template isn't Mustache.
-        public static let malformed = Code(rawValue: "malformed")
+        case malformed
     }
 
     /// The kind of fault.

@@ -35,17 +35,6 @@ public actor ScriptedPeer {
         case reset
     }
 
-    /// The peer received something unexpected.
-    public struct Unexpected: Error, CustomStringConvertible {
-        /// What was expected.
-        public let expected: String
-        /// What was received.
-        public let got: String
-
-        /// Both, in a sentence.
-        public var description: String { "The peer expected \(expected) and got \(got)." }
-    }
-
     /// The WebSocket under test.
     public nonisolated let socket: WebSocket
     /// The connection between the two.
@@ -153,10 +142,10 @@ public actor ScriptedPeer {
     /// Waits for what comes next, which must be this.
     ///
     /// - Parameter event: what is expected.
-    /// - Throws: ``Unexpected`` when it is something else, or nothing comes for 20 seconds of the loop's time.
+    /// - Throws: ``TestingError`` with `unexpected` when it is something else, or nothing comes for 20 seconds of the loop's time.
     public func expect(_ event: Event) async throws {
         let got = try await next()
-        if got != event { throw Unexpected(expected: "\(event)", got: "\(got)") }
+        if got != event { throw TestingError.unexpected("\(event)", got: "\(got)") }
     }
 
     /// Waits for a close frame with that code, whatever its reason.
@@ -166,14 +155,14 @@ public actor ScriptedPeer {
     public func expectClose(_ code: UInt16?) async throws {
         let got = try await next()
         guard case .close(code, _) = got else {
-            throw Unexpected(expected: "a close frame with \(code.map { "\($0)" } ?? "no code")", got: "\(got)")
+            throw TestingError.unexpected("a close frame with \(code.map { "\($0)" } ?? "no code")", got: "\(got)")
         }
     }
 
     /// Waits for what comes next.
     ///
     /// - Returns: what the WebSocket has sent.
-    /// - Throws: ``Unexpected`` when it isn't a frame that such a side may send, or nothing comes for 20 seconds of the
+    /// - Throws: ``TestingError`` with `unexpected` when it isn't a frame that such a side may send, or nothing comes for 20 seconds of the
     ///   loop's time.
     public func next() async throws -> Event {
         do {
@@ -190,7 +179,7 @@ public actor ScriptedPeer {
         } catch let error as SocketError where error.code == .connectionReset {
             return .reset
         } catch let error as SocketError where error.code == .timedOut {
-            throw Unexpected(expected: "something", got: "nothing for \(Self.patience.rounded)")
+            throw TestingError.unexpected("something", got: "nothing for \(Self.patience.rounded)")
         }
     }
 
@@ -206,8 +195,8 @@ public actor ScriptedPeer {
         }
     }
 
-    private static func wrong(_ header: FrameHeader) -> Unexpected {
-        Unexpected(expected: "a frame", got: "\(header)")
+    private static func wrong(_ header: FrameHeader) -> TestingError {
+        .unexpected("a frame", got: "\(header)")
     }
 
     /// The next frame, unmasked; `nil` at the end of the stream.

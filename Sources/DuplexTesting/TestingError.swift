@@ -3,7 +3,7 @@
 
 public import DuplexBase
 
-/// Why the test of a server failed beside what the test itself found.
+/// Why the test of a server or a socket failed beside what the test itself found.
 public struct TestingError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; an open set.
     public struct Code: ErrorCode {
@@ -21,6 +21,8 @@ public struct TestingError: Error, Sendable, CustomStringConvertible {
         public static let handlersLeft = Self(rawValue: "handlersLeft")
         /// The time that the test may take isn't longer than zero.
         public static let invalidArgument = Self(rawValue: "invalidArgument")
+        /// A ``ScriptedPeer`` received something else than was expected, or nothing in time.
+        public static let unexpected = Self(rawValue: "unexpected")
     }
 
     /// The kind of failure.
@@ -50,6 +52,10 @@ public struct TestingError: Error, Sendable, CustomStringConvertible {
                 """,
             routes: routes
         )
+    }
+
+    static func unexpected(_ expected: String, got: String) -> TestingError {
+        TestingError(code: .unexpected, message: "The peer expected \(expected) and got \(got).", routes: [])
     }
 
     static func handlersLeft(_ routes: [String]) -> TestingError {

@@ -58,7 +58,7 @@ struct DurationTests {
     private static let asZero = names(
         """
         DuplexFoundation: ServerSentEvent.init
-        DuplexServer: Client.sleep EventStream.send RunningServer.stop
+        DuplexServer: Request.sleep EventStream.send RunningServer.stop
         DuplexSockets: Socket.TimeoutExtension
         DuplexTesting: TestClock.advance TestLoop.advance
         DuplexWire: Backoff.custom ReconnectPolicy.delays RetryAfter.value ServerSentEvent.init
@@ -76,7 +76,7 @@ struct DurationTests {
     private static let result = names(
         """
         DuplexBase: Instant.advanced Instant.duration
-        DuplexServer: RequestOutcome.duration RequestProgress.duration ServerConnection.age
+        DuplexServer: RequestOutcome.duration ServerConnection.age
         DuplexSockets: ConnectTimeline.end ConnectTimeline.names ConnectTimeline.proxy ConnectTimeline.start
         DuplexSockets: ConnectTimeline.roots StageEvent.duration StageEvent.init
         DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolution.init Resolution.timeToLive SocketError.timeToLive
@@ -85,8 +85,7 @@ struct DurationTests {
         DuplexTesting: TestClock.offset TestClock.sleep TestLoop.elapsed
         DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket.roundTrips
         DuplexDelegates: WebSocketDelegate.webSocket
-        DuplexWebSockets: WebSocketSnapshot.age WebSocketSnapshot.silence WebSocketTimeline.tls
-        DuplexWebSockets: WebSocketTimeline.upgrade
+        DuplexWebSockets: WebSocketTimeline.tls WebSocketTimeline.upgrade
         DuplexWire: Backoff.bound Backoff.delay Keepalive.interval Keepalive.longestInterval Keepalive.timeout
         DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectAttempt.init
         DuplexWire: ReconnectAttempt.timeout ReconnectFailure.init ReconnectFailure.retryAfter RetryAfter.delay

@@ -20,7 +20,7 @@ import Testing
         case .server:
             try await withServer { server in
                 server.keepalive = .disabled
-                server.compression = deflate ? .accepted : .disabled
+                server.compression = deflate ? .enabled : .disabled
                 server.webSocket("/") { socket in try await sendBack(socket) }
             } _: { address in
                 let peer = try await RawPeer.connect(to: address)
@@ -34,7 +34,7 @@ import Testing
             var options = WebSocketOptions()
             options.keepalive = .disabled
             options.streamsMessages = true
-            options.compression = deflate ? .offered : .disabled
+            options.compression = deflate ? .enabled : .disabled
             try await withListener { [options] url, accept in
                 async let connected = WebSocket.connect(to: url, options: options.patient)
                 let peer = try await accept()

@@ -60,10 +60,11 @@ struct ScriptedPeerTests {
     func unexpected() async throws {
         let peer = await ScriptedPeer(of: .server)
         try await peer.socket.send("something else")
-        let error = await #expect(throws: ScriptedPeer.Unexpected.self) { try await peer.expect(.text("hi")) }
+        let error = await #expect(throws: TestingError.self) { try await peer.expect(.text("hi")) }
+        #expect(error?.code == .unexpected)
         #expect("\(try #require(error))" == "The peer expected text(\"hi\") and got text(\"something else\").")
         try await peer.socket.send("more")
-        await #expect(throws: ScriptedPeer.Unexpected.self) { try await peer.expectClose(1_000) }
+        await #expect(throws: TestingError.self) { try await peer.expectClose(1_000) }
         await peer.socket.reset()
         try await peer.expect(.reset)
     }
@@ -74,7 +75,7 @@ struct ScriptedPeerTests {
             let peer = await ScriptedPeer(of: .client, on: loop.group)
             let expectation = await loop.begin { try await peer.expect(.text("never")) }
             await loop.advance(by: .seconds(20))
-            await #expect(throws: ScriptedPeer.Unexpected.self) { try await expectation.value }
+            await #expect(throws: TestingError.self) { try await expectation.value }
             await peer.reset()
         }
     }

@@ -22,7 +22,7 @@ extension PeerTests {
             "A foreign client gets on with our server",
             .timeLimit(minutes: 2),
             arguments: Peer.allCases.flatMap { peer in peer.scenarios.map { (peer, $0) } },
-            [WebSocketCompression.disabled, .accepted]
+            [WebSocketCompression.disabled, .enabled]
         )
         func getsOn(_ pair: (Peer, Scenario), _ compression: WebSocketCompression) async throws {
             let (peer, scenario) = pair

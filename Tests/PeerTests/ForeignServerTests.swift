@@ -10,7 +10,7 @@ extension PeerTests {
     /// Servers that others wrote, talked to by our client.
     @Suite(.serialized)
     struct ForeignServerTests {
-        private static let compressions = [WebSocketCompression.disabled, .offered]
+        private static let compressions = [WebSocketCompression.disabled, .enabled]
 
         @Test(
             "Messages of 0 bytes to 16 MiB come back",
@@ -133,7 +133,7 @@ extension PeerTests {
         private func withSocket(
             to peer: Peer,
             _ path: String,
-            _ compression: WebSocketCompression = .offered,
+            _ compression: WebSocketCompression = .enabled,
             _ body: (WebSocket) async throws -> Void
         ) async throws {
             try await withServer(peer) { url in
@@ -149,7 +149,7 @@ extension PeerTests {
 
         private func connect(
             _ url: String,
-            _ compression: WebSocketCompression = .offered,
+            _ compression: WebSocketCompression = .enabled,
             subprotocols: [String] = []
         ) async throws -> WebSocket {
             var options = WebSocketOptions()

@@ -32,7 +32,7 @@ final class ScheduleRunner: Sendable {
         server.closeTimeout = .limit(seconds: 120)
         let handler = ScheduledHandler { [self] in current }
         for (index, settings) in Schedule.settings.enumerated() {
-            let compression = settings.isCompressed ? WebSocketCompression.accepted : .disabled
+            let compression = settings.isCompressed ? WebSocketCompression.enabled : .disabled
             server.group("/\(index)", .limits(settings.limits), .keepalive(.disabled), .compression(compression)) {
                 $0.webSocket("/handler", handler: handler)
                 $0.webSocket("/task") { [self] socket in await current?.handle(socket) }
@@ -81,7 +81,7 @@ final class ScheduleRunner: Sendable {
         var options = WebSocketOptions()
         options.limits = app.schedule.settings.limits
         options.keepalive = .disabled
-        options.compression = app.schedule.settings.isCompressed ? .offered : .disabled
+        options.compression = app.schedule.settings.isCompressed ? .enabled : .disabled
         options.streamsMessages = app.schedule.receiver == .pieces && app.schedule.echoes
         options.proxy = .none
         options.closeTimeout = .limit(seconds: 120)

@@ -187,7 +187,7 @@ enum CompressionArgument: String, ExpressibleByArgument, CaseIterable, Sendable 
     var compression: WebSocketCompression {
         switch self {
         case .off: .disabled
-        case .on: .offered
+        case .on: .enabled
         case .required: .required
         }
     }

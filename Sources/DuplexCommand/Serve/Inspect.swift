@@ -112,7 +112,7 @@ struct Inspect: AsyncParsableCommand {
         options.allowedChanges = Set(allow.compactMap(InspectorChange.init))
         options.recordings = try har.map(Self.recording)
         options.onStart = { address in console.print("  The inspector: \(address)") }
-        server.compression = .offered
+        server.compression = .enabled
         server.inspector(InspectedServer.path, options: options)
         return server
     }

@@ -86,7 +86,7 @@ private final class RequestWatcher: ExchangeWatcher {
         let head = request.head
         let scheme = request.tls == nil ? "http" : "https"
         let target = head.query.map { "\(head.path)?\($0)" } ?? head.path
-        let host = head.host.isEmpty ? request.client.listenerAddress.map { "\($0)" } ?? "localhost" : head.host
+        let host = head.host.isEmpty ? request.connection.listenerAddress.map { "\($0)" } ?? "localhost" : head.host
         exchange = RecordedExchange(
             id: 0,
             began: Date().timeIntervalSince1970,
@@ -95,7 +95,7 @@ private final class RequestWatcher: ExchangeWatcher {
         )
         exchange.route = route
         exchange.peer = request.remoteAddress
-        exchange.local = request.client.listenerAddress
+        exchange.local = request.connection.listenerAddress
         exchange.requestHeaders = request.headers
         exchange.requestBody.isCoded = Self.isCoded(request.headers)
         self.limit = limit

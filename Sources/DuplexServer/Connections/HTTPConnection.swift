@@ -18,7 +18,7 @@ final class HTTPConnection {
     // than this object, its channel and its client.
 
     let channel: Channel
-    let client: Client
+    let client: Request.Connection
     let services: LoopServices
     let accepted: Instant
     /// Not checked for overlapping accesses, which costs each request some four hundred instructions: a call of the session
@@ -75,7 +75,7 @@ final class HTTPConnection {
     /// Read at once while the protocol is HTTP; what is pipelined behind a request waits here meanwhile.
     private static let receiveLimit = 64 * 1_024
 
-    init(_ channel: Channel, client: Client, services: LoopServices) {
+    init(_ channel: Channel, client: Request.Connection, services: LoopServices) {
         self.channel = channel
         self.client = client
         self.services = services
@@ -351,7 +351,7 @@ final class HTTPConnection {
         switch services.table.decide(head) {
         case .own(let answer, let endpoint): self.answer(head, answer, by: endpoint, makeBody(head))
         case .upgrade(let endpoint, let parameters):
-            let request = Request(head: head, parameters: parameters, body: .none, client: client)
+            let request = Request(head: head, parameters: parameters, body: .none, connection: client)
             upgrade(request, endpoint, bytes, &position)
         case .respond(let endpoint, let parameters): answer(head, endpoint, parameters)
         }
@@ -360,7 +360,7 @@ final class HTTPConnection {
     /// Answers what no route does.
     @inline(never)
     private func answer(_ head: RequestHead, _ answer: OwnAnswer, by refusing: Endpoint, _ body: RequestBody) {
-        let request = Request(head: head, body: body, client: client)
+        let request = Request(head: head, body: body, connection: client)
         answer.note(with: request)
         run(refusing, request)
     }
@@ -376,7 +376,7 @@ final class HTTPConnection {
         if head.hasContentCoding, head.framing != .none, endpoint.settings.inflatesBodies {
             return answerCoded(head, endpoint, parameters)
         }
-        run(endpoint, Request(head: head, parameters: parameters, body: makeBody(head), client: client))
+        run(endpoint, Request(head: head, parameters: parameters, body: makeBody(head), connection: client))
     }
 
     /// Answers a request whose body is in codings (RFC 9110 sections 8.4 and 15.5.16).
@@ -397,7 +397,7 @@ final class HTTPConnection {
             exchange?.onLoop(services.loop, (codings, limit)) { $0.takeOff($1.0, upTo: $1.1) }
             body = RequestBody(exchange: exchange, length: nil)
         }
-        run(endpoint, Request(head: head, parameters: parameters, body: body, client: client))
+        run(endpoint, Request(head: head, parameters: parameters, body: body, connection: client))
     }
 
     @inline(__always)
@@ -581,7 +581,7 @@ final class HTTPConnection {
     /// Answers what couldn't be read: nobody is asked, and those who see each response see this one.
     private func refuseUnread(_ error: HTTPProtocolError) {
         let settings = services.table.settings
-        let request = Request(head: .unread, client: client)
+        let request = Request(head: .unread, connection: client)
         let response = settings.finalResponse(of: Problem(error.status, error.message), request)
         if present == nil && !settings.observers.isEmpty {
             let record = makeRecord(request, at: nil, settings.observers, isTimed: false)

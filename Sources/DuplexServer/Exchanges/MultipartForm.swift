@@ -44,8 +44,7 @@ public struct MultipartPart: AsyncSequence {
     /// Some bytes, at least one.
     public typealias Element = [UInt8]
 
-    /// The fields of the part, and what they say.
-    public let head: MultipartHead
+    private let head: MultipartHead
     private let reader: MultipartReader
     private let number: Int
 

@@ -4,66 +4,68 @@
 public import DuplexSockets
 import DuplexWire
 
-/// The client of a request, the same for all requests of a connection.
-public final class Client: Sendable {
-    /// The address of the peer, or of the one that a proxy speaks for by the PROXY protocol.
-    public let remoteAddress: SocketAddress?
-    /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
-    public var tls: TLSInfo? { if case .known(let tls, _) = peer { tls } else { nil } }
-    /// Which process sent the request, where it came by a Unix socket: its number, user and group; `nil` for other connections.
-    ///
-    /// Behind a proxy it is the proxy's process.
-    public var peerCredentials: PeerCredentials? { if case .known(_, let peer) = peer { peer } else { nil } }
-    private let peer: Peer
-    let entrance: Entrance
-    /// The loop of its connection, which has its time; nil for a request that a test makes.
-    private let loop: EventLoop?
+extension Request {
+    /// The connection of a request, the same for all requests that come by it.
+    public final class Connection: Sendable {
+        /// The address of the peer, or of the one that a proxy speaks for by the PROXY protocol.
+        public let remoteAddress: SocketAddress?
+        /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
+        public var tls: TLSInfo? { if case .known(let tls, _) = peer { tls } else { nil } }
+        /// Which process sent the request, where it came by a Unix socket: its number, user and group; `nil` for other connections.
+        ///
+        /// Behind a proxy it is the proxy's process.
+        public var peerCredentials: PeerCredentials? { if case .known(_, let peer) = peer { peer } else { nil } }
+        private let peer: Peer
+        let entrance: Entrance
+        /// The loop of its connection, which has its time; nil for a request that a test makes.
+        private let loop: EventLoop?
 
-    private enum Peer {
-        case unknown
-        // Elsewhere: those over TCP in the clear have no place for it.
-        indirect case known(TLSInfo?, PeerCredentials?)
-    }
+        private enum Peer {
+            case unknown
+            // Elsewhere: those over TCP in the clear have no place for it.
+            indirect case known(TLSInfo?, PeerCredentials?)
+        }
 
-    init(
-        remoteAddress: SocketAddress?,
-        tls: TLSInfo?,
-        peerCredentials: PeerCredentials? = nil,
-        entrance: Entrance = .none,
-        loop: EventLoop? = nil
-    ) {
-        self.remoteAddress = remoteAddress
-        peer = tls == nil && peerCredentials == nil ? .unknown : .known(tls, peerCredentials)
-        self.entrance = entrance
-        self.loop = loop
-    }
+        init(
+            remoteAddress: SocketAddress?,
+            tls: TLSInfo?,
+            peerCredentials: PeerCredentials? = nil,
+            entrance: Entrance = .none,
+            loop: EventLoop? = nil
+        ) {
+            self.remoteAddress = remoteAddress
+            peer = tls == nil && peerCredentials == nil ? .unknown : .known(tls, peerCredentials)
+            self.entrance = entrance
+            self.loop = loop
+        }
 
-    /// The address that the server listens on and the connection came by; nil in a test without a port.
-    public var listenerAddress: SocketAddress? { entrance.address }
+        /// The address that the server listens on and the connection came by; nil in a test without a port.
+        public var listenerAddress: SocketAddress? { entrance.address }
 
-    /// What the loop of its connection owns; nil off that loop's thread.
-    var core: LoopCore? {
-        guard let loop, loop.isCurrent else { return nil }
-        return loop.core
-    }
+        /// What the loop of its connection owns; nil off that loop's thread.
+        var core: LoopCore? {
+            guard let loop, loop.isCurrent else { return nil }
+            return loop.core
+        }
 
-    /// The time as its connection has it.
-    var now: Instant { loop?.clock.now() ?? .now() }
+        /// The time as its connection has it.
+        var now: Instant { loop?.clock.now() ?? .now() }
 
-    /// Sleeps by the server's clock, which a test can advance with `WebServer.testing`.
-    ///
-    /// ```swift
-    /// server.get("/news") { request in
-    ///     while feed.isEmpty { try await request.client.sleep(for: .seconds(1)) }
-    ///     return feed.text
-    /// }
-    /// ```
-    ///
-    /// - Parameter duration: how long; a negative one is taken as zero.
-    /// - Throws: `CancellationError` when the task is cancelled, such as a handler's whose client has disconnected.
-    public func sleep(for duration: Duration) async throws {
-        guard let loop else { return try await Task.sleep(for: duration.forSleeping) }
-        try await loop.sleep(until: now.advanced(by: duration))
+        /// Sleeps by the server's clock, which a test can advance with `WebServer.testing`.
+        ///
+        /// ```swift
+        /// server.get("/news") { request in
+        ///     while feed.isEmpty { try await request.connection.sleep(for: .seconds(1)) }
+        ///     return feed.text
+        /// }
+        /// ```
+        ///
+        /// - Parameter duration: how long; a negative one is taken as zero.
+        /// - Throws: `CancellationError` when the task is cancelled, such as a handler's whose client has disconnected.
+        public func sleep(for duration: Duration) async throws {
+            guard let loop else { return try await Task.sleep(for: duration.forSleeping) }
+            try await loop.sleep(until: now.advanced(by: duration))
+        }
     }
 }
 

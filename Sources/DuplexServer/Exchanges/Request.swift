@@ -13,14 +13,19 @@ public struct Request: Sendable {
     public internal(set) var parameters: PathParameters
     /// The body, in pieces as they come, or whole by ``RequestBody/collect(upTo:)``; a handler may leave it.
     public let body: RequestBody
-    /// Who sent it.
-    public let client: Client
+    /// The connection that it came by.
+    public let connection: Connection
 
-    init(head: RequestHead, parameters: PathParameters = PathParameters(), body: RequestBody = .none, client: Client) {
+    init(
+        head: RequestHead,
+        parameters: PathParameters = PathParameters(),
+        body: RequestBody = .none,
+        connection: Connection
+    ) {
         self.head = head
         self.parameters = parameters
         self.body = body
-        self.client = client
+        self.connection = connection
     }
 
     /// A value that goes with the request, and all copies of it; `nil` until somebody has set it.
@@ -38,11 +43,11 @@ public struct Request: Sendable {
     /// The fields.
     public var headers: HTTPFields { head.headers }
     /// The address of the peer.
-    public var remoteAddress: SocketAddress? { client.remoteAddress }
+    public var remoteAddress: SocketAddress? { connection.remoteAddress }
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
-    public var tls: TLSInfo? { client.tls }
-    /// Which process sent it, where it came by a Unix socket; see ``Client/peerCredentials``.
-    public var peerCredentials: PeerCredentials? { client.peerCredentials }
+    public var tls: TLSInfo? { connection.tls }
+    /// Which process sent it, where it came by a Unix socket; see ``Request/Connection/peerCredentials``.
+    public var peerCredentials: PeerCredentials? { connection.peerCredentials }
 
     // MARK: What the fields say
 

@@ -76,7 +76,7 @@ final class FileResponder: Sendable {
 
     /// The response with what the loop has open, or with what can be opened without waiting for the disk.
     private func responseAtOnce(to request: Request) throws -> Response {
-        guard options.openFileLimit > 0, options.openFileAge > .zero, let core = request.client.core else {
+        guard options.openFileLimit > 0, options.openFileAge > .zero, let core = request.connection.core else {
             return try answer(request, onlyIfCached: true).response
         }
         let loopFiles = core.shared { LoopFiles(core) }
@@ -222,7 +222,7 @@ final class FileResponder: Sendable {
     }
 
     private func compressAtOnce(_ form: ServedFile.Form, _ request: Request) throws -> [UInt8] {
-        guard form.file.size <= Self.shortSize, let core = request.client.core,
+        guard form.file.size <= Self.shortSize, let core = request.connection.core,
             let bytes = compressed.compressAtOnce(form, pool: core.shared(ContentPool.init))
         else { throw NotCached() }
         return bytes

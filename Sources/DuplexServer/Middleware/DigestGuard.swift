@@ -72,7 +72,7 @@ private final class DigestGuard: Sendable {
             if let answer = DigestCredentials(values[0]) { return .digest(answer) }
             if offersBasic, let password = PasswordCredentials(basic: values[0]) { return .password(password) }
         }
-        throw refusal(at: request.client.now)
+        throw refusal(at: request.connection.now)
     }
 
     /// Lets the request through, as that user's.
@@ -84,7 +84,7 @@ private final class DigestGuard: Sendable {
     ///   - secret: the user's, or `nil` for a user who isn't known.
     /// - Throws: ``Problem`` with 401 if the claim is wrong; with 400 if it is right for another target.
     func admit(_ request: Request, _ claim: Claim, as user: String, _ secret: DigestSecret?) throws {
-        let instant = request.client.now
+        let instant = request.connection.now
         switch claim {
         case .password(let credentials):
             guard isRight(credentials, secret) else { throw refusal(at: instant) }

@@ -45,7 +45,7 @@ final class FailureThrottle: Sendable {
     /// - Throws: ``Problem`` with 429 if there were too many failures before, or the others take too long; `CancellationError`.
     func enter(_ request: Request) async throws -> FailureAttempt {
         let network = request.remoteAddress?.network ?? []
-        let client = request.client
+        let client = request.connection
         let end = client.now.advanced(by: Self.patience)
         while true {
             switch step(network, at: client.now, until: end) {

@@ -73,7 +73,9 @@ extension RouteOption {
 
     static func rateLimit(_ buckets: SharedBuckets, by key: RateLimitKey) -> RouteOption {
         .before { request in
-            guard let key = key.hash(request), let wait = buckets.take(key, now: request.client.now) else { return nil }
+            guard let key = key.hash(request), let wait = buckets.take(key, now: request.connection.now) else {
+                return nil
+            }
             throw Problem(.tooManyRequests, "You are asking too often.", headers: [.retryAfter: RetryAfter.value(wait)])
         }
     }

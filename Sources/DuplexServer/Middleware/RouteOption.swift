@@ -96,7 +96,7 @@ public struct RouteOption: Sendable {
     }
 
     /// Which clients' offers of compression are declined because theirs doesn't work.
-    public static func compressionQuirks(_ quirks: CompressionQuirks) -> RouteOption {
+    static func compressionQuirks(_ quirks: CompressionQuirks) -> RouteOption {
         RouteOption { $0.compressionQuirks = quirks }
     }
 

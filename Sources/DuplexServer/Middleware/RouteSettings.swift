@@ -88,22 +88,22 @@ struct RouteSettings: Sendable {
 ///
 /// An offer of such a client is declined, and the WebSocket opens without compression. Where compression is required, the
 /// client is refused.
-public struct CompressionQuirks: Sendable {
+struct CompressionQuirks: Sendable {
     private let isBroken: @Sendable (Request) -> Bool
 
     /// A rule of your own, in place of what is known.
     ///
     /// - Parameter isBroken: whether the client that sent the request can't be sent compressed messages; it runs on the
     ///   connection's loop and must not block it. `CompressionQuirks.known.decline(request)` asks for what is known.
-    public init(_ isBroken: @escaping @Sendable (Request) -> Bool) {
+    init(_ isBroken: @escaping @Sendable (Request) -> Bool) {
         self.isBroken = isBroken
     }
 
     /// Every offer is taken seriously.
-    public static let none = CompressionQuirks { _ in false }
+    static let none = CompressionQuirks { _ in false }
 
     /// Safari 15.0 to 15.3, whose connections fail once compressed messages come.
-    public static let known = CompressionQuirks { request in
+    static let known = CompressionQuirks { request in
         request.headers[.userAgent].map(isBrokenSafari) ?? false
     }
 
@@ -111,7 +111,7 @@ public struct CompressionQuirks: Sendable {
     ///
     /// - Parameter request: the request for a WebSocket.
     /// - Returns: whether it is.
-    public func decline(_ request: Request) -> Bool { isBroken(request) }
+    func decline(_ request: Request) -> Bool { isBroken(request) }
 
     /// Other browsers on Apple's systems have a `Safari/` too, but no `Version/`.
     private static func isBrokenSafari(_ userAgent: String) -> Bool {

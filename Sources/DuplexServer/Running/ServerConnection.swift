@@ -26,10 +26,10 @@ public struct ServerConnection: Sendable {
     ///
     /// `nil` between two requests, on a WebSocket, and where nothing counts: a route needs ``RouteOption/completed(_:)``, an
     /// access log or metrics.
-    public let request: RequestProgress?
+    package let request: RequestProgress?
 
     /// Who is at its other end, and by what listener: one of its own; nil once it has become a WebSocket.
-    package let client: Client?
+    package let client: Request.Connection?
     /// The bytes that are written and not sent yet; of HTTP.
     package let queuedBytes: Int
 

@@ -135,7 +135,7 @@ final class ServerLoop: ConnectionOwner {
             server.logger.debug("an address has too many connections", metadata: ["peer": "\(peer)"])
             return channel.close()
         }
-        let client = Client(
+        let client = Request.Connection(
             remoteAddress: address,
             tls: channel.tlsConnection,
             // Asked here, as the process is the same for all requests; connections over TCP have none to ask for.

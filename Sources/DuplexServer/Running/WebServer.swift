@@ -61,7 +61,7 @@ public struct WebServer: Sendable {
     /// Which clients' offers of compression are declined because theirs doesn't work.
     ///
     /// Default: those that are known.
-    public var compressionQuirks = CompressionQuirks.known
+    var compressionQuirks = CompressionQuirks.known
     /// Logs what no caller can get: handlers that failed, a lack of descriptors.
     ///
     /// Faults of clients are logged at `debug`, connection by connection, and at `info` as sums, every ten seconds at
@@ -295,10 +295,9 @@ public struct WebServer: Sendable {
 
     // MARK: As a service
 
-    /// The server as a service, for a `ServiceGroup`.
-    public var service: WebServerService {
-        WebServerService(self)
-    }
+    /// The server as a service, for a `ServiceGroup`: it serves until the group shuts down, in order, or until its task is
+    /// cancelled.
+    public var service: some Service { WebServerService(server: self) }
 }
 
 extension WebServer: RouteBuilder {
@@ -317,16 +316,11 @@ extension WebServer: RouteBuilder {
 }
 
 /// A server in a service group: it shuts down gracefully when the group does, and on cancellation.
-public struct WebServerService: Service {
-    private let server: WebServer
-
-    /// Wraps a server for a `ServiceGroup`.
-    public init(_ server: WebServer) {
-        self.server = server
-    }
+private struct WebServerService: Service {
+    let server: WebServer
 
     /// Serves until the group shuts down or the task is cancelled.
-    public func run() async throws {
+    func run() async throws {
         try await cancelWhenGracefulShutdown {
             try await server.run()
         }

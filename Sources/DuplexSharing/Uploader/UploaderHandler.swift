@@ -439,7 +439,7 @@ final class UploaderHandler: Sendable {
                 let folder = UploaderAnswer.ChangedFolder(path: path.text)
                 try await stream.send(try CompactJSON.text(of: folder), event: "change")
             }
-            try await stream.request.client.sleep(for: Self.pause)
+            try await stream.request.connection.sleep(for: Self.pause)
         }
     }
 }

@@ -58,7 +58,7 @@ final class ResumableUploads: Sendable {
                     headers: [.allow: "OPTIONS, HEAD, PATCH, DELETE"]
                 )
             }
-            let sleep: @Sendable (Duration) async throws -> Void = { try await request.client.sleep(for: $0) }
+            let sleep: @Sendable (Duration) async throws -> Void = { try await request.connection.sleep(for: $0) }
             return try await self.leases.hold(id, sleep: sleep) {
                 let found = try await self.find(id, for: request)
                 switch method {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexSockets
+package import DuplexSockets
 import DuplexWire
 
 /// A picture of stages in text: a line for each, with a bar where it lies in time.
@@ -70,7 +70,7 @@ extension HandshakeTimeline {
     ///
     /// - Parameter width: how many columns a line has, 40 at least. Default: 80.
     /// - Returns: the lines.
-    public func waterfall(width: Int = 80) -> [String] {
+    package func waterfall(width: Int = 80) -> [String] {
         Waterfall(rows: waterfallRows).lines(width: width)
     }
 
@@ -96,7 +96,7 @@ extension ConnectTimeline {
     ///
     /// - Parameter width: how many columns a line has, 40 at least. Default: 80.
     /// - Returns: the lines.
-    public func waterfall(width: Int = 80) -> [String] {
+    package func waterfall(width: Int = 80) -> [String] {
         Waterfall(rows: waterfallRows(from: .zero, lostAt: nil, nil)).lines(width: width)
     }
 
@@ -141,7 +141,7 @@ extension SocketError {
     ///
     /// - Parameter width: how many columns a line has, 40 at least. Default: 80.
     /// - Returns: the lines; none for an error without a `timeline`.
-    public func waterfall(width: Int = 80) -> [String] {
+    package func waterfall(width: Int = 80) -> [String] {
         timeline?.waterfall(width: width, lostAt: HandshakeTimeline.Stage(self)) ?? []
     }
 }
@@ -159,7 +159,7 @@ extension WebSocketTimeline {
     ///
     /// - Parameter width: how many columns a line has, 40 at least. Default: 80.
     /// - Returns: the lines.
-    public func waterfall(width: Int = 80) -> [String] {
+    package func waterfall(width: Int = 80) -> [String] {
         var rows = handshake?.waterfallRows ?? []
         let open = began.duration(to: opened)
         if handshake == nil {

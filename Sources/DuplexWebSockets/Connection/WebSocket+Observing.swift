@@ -229,54 +229,54 @@ extension WebSocket {
 /// A connection as it was at one instant: for pages of status, for logs, for whoever looks for what is slow.
 ///
 /// A value, which prints over several lines. Taking one costs a few microseconds and disturbs nothing.
-public struct WebSocketSnapshot: Sendable, Identifiable {
+package struct WebSocketSnapshot: Sendable, Identifiable {
     /// Identifies the connection in the process.
-    public let id: ConnectionID
+    package let id: ConnectionID
     /// Which side of the connection this is.
-    public let role: WebSocketSession.Role
+    package let role: WebSocketSession.Role
     /// Its state.
-    public let state: WebSocketSession.State
+    package let state: WebSocketSession.State
     /// The address of this side; `nil` once the connection is closed.
-    public let localAddress: SocketAddress?
+    package let localAddress: SocketAddress?
     /// The address of the peer.
-    public let remoteAddress: SocketAddress?
+    package let remoteAddress: SocketAddress?
     /// The subprotocol that was agreed on.
-    public let subprotocol: String?
+    package let subprotocol: String?
     /// What was agreed on for compression; `nil` if messages aren't compressed.
-    public let compression: DeflateAgreement?
+    package let compression: DeflateAgreement?
     /// What compression has done; `nil` if messages aren't compressed.
-    public let compressionCounts: MessageCompression.Counts?
+    package let compressionCounts: MessageCompression.Counts?
     /// What has gone over it.
-    public let counts: SessionCounts
+    package let counts: SessionCounts
     /// The bytes that were written and not sent yet.
-    public let queuedBytes: Int
+    package let queuedBytes: Int
     /// Messages that wait for the app.
-    public let inboxMessages: Int
+    package let inboxMessages: Int
     /// The bytes that these have.
-    public let inboxBytes: Int
+    package let inboxBytes: Int
     /// What the round trips of pings have shown.
-    public let latency: Latency
+    package let latency: Latency
     /// What has happened, and when.
-    public let timeline: WebSocketTimeline
+    package let timeline: WebSocketTimeline
     /// When the peer was last heard of.
-    public let lastHeard: Instant
+    package let lastHeard: Instant
     /// How the connection ended, or how far its end has come.
-    public let closeReport: CloseReport
+    package let closeReport: CloseReport
     /// How many messages were dropped because the peer was behind; `nil` where nothing would be.
     package let droppedMessages: Int?
     /// When this was taken.
-    public let taken: Instant
+    package let taken: Instant
 
     /// How long it has been open.
-    public var age: Duration { timeline.opened.duration(to: timeline.closed ?? taken) }
+    package var age: Duration { timeline.opened.duration(to: timeline.closed ?? taken) }
 
     /// How long the peer has been silent.
-    public var silence: Duration { lastHeard.duration(to: taken) }
+    package var silence: Duration { lastHeard.duration(to: taken) }
 }
 
 extension WebSocket {
     /// The connection as it is now.
-    public var snapshot: WebSocketSnapshot {
+    package var snapshot: WebSocketSnapshot {
         WebSocketSnapshot(
             id: id,
             role: session.masksFrames ? .client : .server,
@@ -302,7 +302,7 @@ extension WebSocket {
 
 extension WebSocketSnapshot: CustomStringConvertible {
     /// A line for each of who, what was agreed on, what arrived, what was sent, what waits, and when.
-    public var description: String {
+    package var description: String {
         let peer = remoteAddress?.description ?? "somebody"
         let here = localAddress.map { " from \($0)" } ?? ""
         var lines = ["\(id): \(role), \(state), with \(peer)\(here)"]

@@ -6,7 +6,7 @@ public import DuplexWire
 
 /// Whether messages are compressed, by permessage-deflate (RFC 7692), and how.
 ///
-/// `.offered` or `.required` for a client, `.accepted` or `.required` for a server, `.disabled`, or parameters of your
+/// `.enabled`, `.required`, `.disabled`, or parameters of your
 /// own. ``WebSocket/compression`` has the agreement, if there is one.
 ///
 /// Compression reveals the length of what it compresses: where a message holds a secret beside what an attacker
@@ -29,19 +29,17 @@ public struct WebSocketCompression: Sendable, Hashable {
 
     /// Messages aren't compressed; a server declines it when it is offered.
     public static let disabled = WebSocketCompression(nil)
-    /// A client offers compression as browsers do, by `permessage-deflate; client_max_window_bits`; the server may
-    /// decline it.
+    /// A client offers compression as browsers do, by `permessage-deflate; client_max_window_bits`, which the server may
+    /// decline; a server accepts it if it is offered, with the default parameters.
     ///
-    /// The server chooses both windows, of which this side's is one of 12 bits at most.
-    public static let offered = WebSocketCompression(CompressionParameters())
-    /// A server accepts compression when it is offered, with the default parameters.
-    public static let accepted = offered
-    /// The connection is opened with compression or not at all; offered as ``offered``, accepted as ``accepted``.
+    /// The server chooses both windows; a client's is one of 12 bits at most.
+    public static let enabled = WebSocketCompression(CompressionParameters())
+    /// The connection is opened with compression or not at all; offered and accepted as ``enabled``.
     public static let required = WebSocketCompression(CompressionParameters(), isRequired: true)
 
     /// Compression with parameters of your own, which a client's offer names.
     ///
-    /// A server that doesn't know them may take the offer after it, which is that of ``offered``; some refuse the
+    /// A server that doesn't know them may take the offer after it, which is that of ``enabled``; some refuse the
     /// handshake.
     ///
     /// - Parameters:

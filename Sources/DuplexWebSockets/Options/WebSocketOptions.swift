@@ -89,7 +89,7 @@ public struct WebSocketOptions: Sendable {
     /// Whether to offer compression of messages (RFC 7692), and how.
     ///
     /// Default: it is offered.
-    public var compression = WebSocketCompression.offered
+    public var compression = WebSocketCompression.enabled
     /// What the server's messages may make this side hold.
     ///
     /// Default: `.internet`.

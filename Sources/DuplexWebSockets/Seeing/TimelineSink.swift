@@ -10,10 +10,11 @@ import Synchronization
 /// Gets the timeline of each connection at its end, and of each attempt that failed.
 ///
 /// ```swift
-/// options.timelines = [.log(logger), .file(try TimelineFile(path: "connections.jsonl"))]
+/// options.timelines = [.log(logger), try .file(path: "connections.jsonl")]
 /// ```
 public struct TimelineSink: Sendable {
     private let body: @Sendable (TimelineReport) -> Void
+    private var file: TimelineFile?
 
     /// One that calls a closure.
     ///
@@ -26,9 +27,42 @@ public struct TimelineSink: Sendable {
         body(report)
     }
 
-    /// Writes a line to a file; see ``TimelineFile``.
-    public static func file(_ file: TimelineFile) -> TimelineSink {
-        TimelineSink { file.append($0) }
+    /// Writes a line of JSON to a file, for each connection that has ended and for each attempt that failed.
+    ///
+    /// The file is written on a thread of its own: no connection waits for the disk. Lines that find 1,000 others waiting, and
+    /// those that the disk doesn't take, are dropped. Only the owner can read the file. Names of members that end in `_us` are
+    /// microseconds: `_took_us` is the length of a stage, all others are since the beginning of the attempt or of a server's
+    /// connection (`start_us`, `end_us`, `opened_us`, `first_message_us`, `closed_us`, `failed_us`). `time` is the date and time
+    /// of the end, in UTC; `url` has no credentials and no query; `reason` is the close frame's.
+    ///
+    /// Hazard: errors may have a server's response, and addresses identify people.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file, which is appended to, or made.
+    ///   - sizeLimit: the longest file; a new one begins then, and the one before has `.1` after its path, and so on. Default:
+    ///     10 MiB.
+    ///   - fileLimit: the number of files that are kept, with the current one. Default: 5.
+    /// - Returns: the sink; see ``flush()``.
+    /// - Throws: `SocketError` with `system` if the file can't be opened.
+    public static func file(
+        path: String,
+        sizeLimit: ByteCount = .mebibytes(10),
+        fileLimit: Int = 5
+    ) throws(SocketError) -> TimelineSink {
+        file(try TimelineFile(path: path, sizeLimit: sizeLimit, fileLimit: fileLimit))
+    }
+
+    static func file(_ file: TimelineFile) -> TimelineSink {
+        var sink = TimelineSink { file.append($0) }
+        sink.file = file
+        return sink
+    }
+
+    /// Waits until all earlier timelines are in the file, or were dropped; for the end of a program.
+    ///
+    /// Returns at once for a sink that has no file.
+    public func flush() async {
+        await file?.flush()
     }
 
     /// Logs a message.
@@ -128,75 +162,5 @@ private final class StageInstruments: Sendable {
             state.failures[stage] = counter
             return counter
         }
-    }
-}
-
-/// A file of connections, one line of JSON for each that has ended and for each attempt that failed.
-///
-/// Written on a thread of its own: no connection waits for the disk. Lines that find ``Options/queueLimit`` others waiting,
-/// and those that the disk doesn't take, are dropped and counted. Only the owner can read the file. Names of lines' members
-/// that end in `_us` are microseconds: with `_took_us` how long a stage took, all others since one origin, the beginning of
-/// the attempt or of a server's connection (`start_us`, `end_us`, `opened_us`, `first_message_us`, `closed_us`, `failed_us`).
-/// `time` is the date and time of the end, in UTC; `url` has no credentials and no query; `reason` is the close frame's.
-///
-/// > Warning: Errors may have a server's response, and addresses identify people.
-public final class TimelineFile: Sendable {
-    /// How much is kept.
-    public struct Options: Sendable, Hashable {
-        /// The longest file; then a new one begins.
-        ///
-        /// Default: 10 MiB.
-        public var sizeLimit = ByteCount.mebibytes(10)
-        /// How many files are kept, with the current one.
-        ///
-        /// Default: 5.
-        ///
-        /// The one before has `.1` after its path, and so on.
-        public var fileLimit = 5
-        /// How many lines wait to be written at most.
-        ///
-        /// Default: 1,000.
-        public var queueLimit = 1_000
-
-        /// The defaults.
-        public init() {}
-    }
-
-    private let file: LineFile
-    private let time: @Sendable () -> UnixTime
-
-    /// Opens a file to append to, or makes it.
-    ///
-    /// - Parameters:
-    ///   - path: of the file.
-    ///   - options: how much is kept.
-    /// - Throws: `SocketError` with `system` when it can't be opened.
-    public convenience init(path: String, options: Options = Options()) throws(SocketError) {
-        try self.init(path: path, options: options) { UnixTime.now }
-    }
-
-    init(path: String, options: Options, time: @escaping @Sendable () -> UnixTime) throws(SocketError) {
-        self.time = time
-        file = try LineFile(
-            path: path,
-            sizeLimit: options.sizeLimit.bytes,
-            fileLimit: options.fileLimit,
-            queueLimit: options.queueLimit
-        )
-    }
-
-    /// How many lines were written.
-    public var writtenCount: Int { file.counts.written }
-
-    /// How many lines were dropped.
-    public var droppedCount: Int { file.counts.dropped }
-
-    /// Waits until all earlier timelines are in the file, or were dropped; for the end of a program.
-    public func flush() async {
-        await file.flush()
-    }
-
-    func append(_ report: TimelineReport) {
-        file.append(report.json(at: time().description).text)
     }
 }

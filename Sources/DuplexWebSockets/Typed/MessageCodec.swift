@@ -21,44 +21,45 @@ public protocol MessageCodec<Incoming, Outgoing>: Sendable {
     ///
     /// - Parameter message: what arrived.
     /// - Returns: the value.
-    /// - Throws: what is wrong with the message; see ``UndecodableMessage``.
+    /// - Throws: what is wrong with the message; see ``WebSocketError/undecodable``.
     func decode(_ message: Message) throws -> Incoming
 }
 
 /// A message that its codec can't make a value of.
-public struct UndecodableMessage: Error, Sendable, CustomStringConvertible {
+struct UndecodableMessage: Error, Sendable, CustomStringConvertible {
     /// The message, whole.
-    public let message: Message
+    let message: Message
     /// What the codec said.
-    public let cause: any Error
+    let cause: any Error
 
-    /// Makes an error.
-    public init(_ message: Message, cause: any Error) {
+    init(_ message: Message, cause: any Error) {
         self.message = message
         self.cause = cause
     }
 
     /// The kind and length of the message and what is wrong, but not what it says, which may be anything.
-    public var description: String {
+    var description: String {
         "A \(message.kind) message of \(message.byteCount) bytes can't be decoded: \(cause)"
     }
 }
 
 extension WebSocketError {
     /// The message that can't be decoded, and what its codec said, where the code is ``Code/decodingFailed``.
-    public var undecodable: UndecodableMessage? { cause as? UndecodableMessage }
+    public var undecodable: (message: Message, cause: any Error)? {
+        (cause as? UndecodableMessage).map { ($0.message, $0.cause) }
+    }
 }
 
 /// What happens to a message that can't be decoded.
 public enum UndecodablePolicy: Sendable {
-    /// The receiver gets a ``WebSocketError`` with the ``UndecodableMessage``; the connection stays open, and the next call
+    /// The receiver gets a ``WebSocketError`` with ``WebSocketError/undecodable``; the connection stays open, and the next call
     /// gets the next message.
     case report
     /// As ``report``, and the connection is closed with that code: 1007 for data that isn't what it should be, 1003 for a
     /// kind that isn't wanted.
     case close(CloseCode)
-    /// The closure is called, and the next message is taken instead.
-    case skip(@Sendable (UndecodableMessage) -> Void)
+    /// The closure is called with the message and the codec's error, and the next message is taken instead.
+    case skip(@Sendable (Message, any Error) -> Void)
 }
 
 /// Messages of values and values of messages, by a codec, and what happens to a message that can't be decoded.
@@ -94,7 +95,7 @@ struct ValueCoding<Incoming: Sendable, Outgoing: Sendable>: Sendable {
             case .report: break
             case .close(let code): await close(code, Self.reason)
             case .skip(let tell):
-                tell(undecodable)
+                tell(message, error)
                 return nil
             }
             throw WebSocketError(.decodingFailed, message: "A message isn't what it should be.", cause: undecodable)

@@ -144,7 +144,7 @@ private enum ServerUnderResets {
         let progress = Progress()
         try await withServer { server in
             server.group = group
-            server.compression = .accepted
+            server.compression = .enabled
             server.webSocket("/") { socket in ended.yield(await Outcome.receiving(from: socket, telling: progress)) }
             server.webSocket("/echo") { socket in
                 for try await message in socket.messages { try await socket.send(message) }

@@ -111,7 +111,7 @@ struct CompressionArgumentTests {
     func defaults() throws {
         let options = try ConnectionOptions.parse([]).webSocketOptions
         let serve = try Serve.parse([])
-        #expect(options.compression == .offered)
+        #expect(options.compression == .enabled)
         #expect(serve.options.compression == nil)
         let server = try serve.options.server(serving: nil, tls: nil, log: nil)
         #expect(server.compression == .disabled)
@@ -119,7 +119,7 @@ struct CompressionArgumentTests {
 
     @Test(
         "Each name stands for a choice",
-        arguments: [("off", WebSocketCompression.disabled), ("on", .offered), ("required", .required)]
+        arguments: [("off", WebSocketCompression.disabled), ("on", .enabled), ("required", .required)]
     )
     func names(name: String, compression: WebSocketCompression) throws {
         let options = try ConnectionOptions.parse(["--compression", name]).webSocketOptions

@@ -19,7 +19,7 @@ struct ProblemTests {
         var position = 0
         let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n".utf8)
         let head = try #require(try parser.parse(bytes.span, from: &position))
-        return Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+        return Request(head: head, connection: Request.Connection(remoteAddress: nil, tls: nil))
     }
 
     @Test(

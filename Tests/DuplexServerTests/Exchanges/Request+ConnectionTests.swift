@@ -12,13 +12,13 @@ import Testing
 
 @testable import DuplexServer
 
-@Suite struct ClientTests {
+@Suite struct RequestConnectionTests {
     @Test("It is the same for all requests of a connection, with the address of the peer and no TLS in the clear")
     func shared() async throws {
-        let (clients, tell) = AsyncStream<Client>.makeStream()
+        let (clients, tell) = AsyncStream<Request.Connection>.makeStream()
         try await withServer { server in
             server.get("/") { request in
-                tell.yield(request.client)
+                tell.yield(request.connection)
                 return "\(request.tls == nil)"
             }
         } _: { address in
@@ -36,15 +36,17 @@ import Testing
         let (ends, end) = AsyncStream<Bool>.makeStream()
         var server = WebServer(port: 0)
         server.get("/hour") { request in
-            try await request.client.sleep(for: .seconds(3_600))
+            try await request.connection.sleep(for: .seconds(3_600))
             return "an hour later"
         }
         server.get("/gone") { request in
-            do { try await request.client.sleep(for: .seconds(3_600)) } catch { end.yield(error is CancellationError) }
+            do { try await request.connection.sleep(for: .seconds(3_600)) } catch {
+                end.yield(error is CancellationError)
+            }
             return ""
         }
         server.get("/now") { request in
-            try await request.client.sleep(for: .seconds(-1))
+            try await request.connection.sleep(for: .seconds(-1))
             return "at once"
         }
         try await WebServer.testing(server) { client async throws in
@@ -240,7 +242,7 @@ import Testing
     func addresses() async throws {
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.listen(on: Listener(.unix("@duplex-entrance-\(UInt32.random(in: 0 ... .max))")))
-        server.get("/") { request in "\(request.client.listenerAddress?.description ?? "none")" }
+        server.get("/") { request in "\(request.connection.listenerAddress?.description ?? "none")" }
         let running = try await server.start()
         for (address, isLocal) in zip(running.addresses, [true, false]) {
             let peer = try await RawPeer.connect(to: address)
@@ -255,7 +257,7 @@ import Testing
     @Test("In a test without a port there is none")
     func none() async throws {
         var server = WebServer(port: 0)
-        server.get("/") { request in "\(request.client.listenerAddress == nil)" }
+        server.get("/") { request in "\(request.connection.listenerAddress == nil)" }
         try await WebServer.testing(server) { client async throws in
             #expect(try await client.get("/").text == "true")
         }

@@ -260,7 +260,7 @@ struct FailureThrottleTests {
         let throttle = FailureThrottle(limit: 2, window: .seconds(60))
         let host = HTTPField(name: try #require(HTTPField.Name("Host")), value: "a")
         let head = try RequestHead(method: .get, target: "/", headers: HTTPFields([host]))
-        let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+        let request = Request(head: head, connection: Request.Connection(remoteAddress: nil, tls: nil))
         do {
             let attempt = try await throttle.enter(request)
             #expect(throttle.networkCount == 1)

@@ -16,7 +16,7 @@ import Testing
         try await withServer { server in
             server.subprotocols = ["general"]
             server.webSocket("/plain") { socket in try await socket.send(socket.subprotocol ?? "none") }
-            server.webSocket("/log", .subprotocols("log.v2", "log.v1"), .compression(.accepted)) { socket in
+            server.webSocket("/log", .subprotocols("log.v2", "log.v1"), .compression(.enabled)) { socket in
                 try await socket.send(socket.subprotocol ?? "none")
             }
             server.webSocket("/strict", .subprotocols("a", isRequired: true)) { _ in }

@@ -34,7 +34,7 @@ struct CompressionQuirksTests {
     private static func answer(
         _ userAgent: String?,
         _ quirks: CompressionQuirks = .known,
-        _ compression: WebSocketCompression = .accepted
+        _ compression: WebSocketCompression = .enabled
     ) async throws -> (status: Int, field: String?) {
         try await withServer { server in
             server.compression = compression

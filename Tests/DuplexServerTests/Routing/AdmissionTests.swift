@@ -139,7 +139,7 @@ import Testing
     @Test("The app can decline compression for one client, also where others must have it", arguments: [false, true])
     func declining(isRequired: Bool) async throws {
         try await withServer { server in
-            server.compression = isRequired ? .required : .accepted
+            server.compression = isRequired ? .required : .enabled
             server.webSocket("/") { request in
                 .accepted(compression: request.headers[.userAgent] != "poor")
             } handler: { socket, _ in

@@ -56,7 +56,7 @@ struct EndpointTests {
         let endpoint = try endpoint(.before { _ in .text("stopped") })
         #expect(endpoint.refusing !== endpoint && endpoint.refusing === endpoint.refusing)
         let head = try RequestHead(method: .get, target: "/", headers: [.init("Host") ?? .accept: "a"])
-        let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+        let request = Request(head: head, connection: Request.Connection(remoteAddress: nil, tls: nil))
         let response = try await endpoint.refusing.handler(request)
         #expect(response.body.bytes == Array("stopped".utf8))
     }
@@ -66,7 +66,7 @@ struct EndpointTests {
 struct OwnAnswerTests {
     private func request() throws -> Request {
         let head = try RequestHead(method: .get, target: "/", headers: [.init("Host") ?? .accept: "a"])
-        return Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+        return Request(head: head, connection: Request.Connection(remoteAddress: nil, tls: nil))
     }
 
     @Test("It is what was noted with the request, and so is the route that the request came to")

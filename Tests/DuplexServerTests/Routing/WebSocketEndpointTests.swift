@@ -22,12 +22,12 @@ import Testing
     @Test("The handshake is held to what the route has")
     func handshake() throws {
         let head = try RequestHead(method: .get, target: "/", version: .http10, headers: [:])
-        let client = Client(remoteAddress: nil, tls: nil)
-        let request = Request(head: head, parameters: [:], body: .none, client: client)
-        let options = endpoint(.subprotocols("a", "b"), .compression(.accepted)).handshakeOptions(for: request)
+        let client = Request.Connection(remoteAddress: nil, tls: nil)
+        let request = Request(head: head, parameters: [:], body: .none, connection: client)
+        let options = endpoint(.subprotocols("a", "b"), .compression(.enabled)).handshakeOptions(for: request)
         #expect(options.subprotocols == ["a", "b"] && options.deflate != nil)
         #expect(endpoint().handshakeOptions(for: request).deflate == nil)
-        let broken = endpoint(.compression(.accepted), .compressionQuirks(CompressionQuirks { _ in true }))
+        let broken = endpoint(.compression(.enabled), .compressionQuirks(CompressionQuirks { _ in true }))
         #expect(broken.handshakeOptions(for: request).deflate == nil)
     }
 }

@@ -26,7 +26,7 @@ struct AccessEntryTests {
         all[try #require(HTTPField.Name("Host"))] = "example.com"
         let head = target.isEmpty ? RequestHead.unread : try RequestHead(method: .get, target: target, headers: all)
         let remote = try address.map { try $0.hasPrefix("/") ? .unix($0) : SocketAddress($0, port: 1) }
-        let request = Request(head: head, client: Client(remoteAddress: remote, tls: nil))
+        let request = Request(head: head, connection: Request.Connection(remoteAddress: remote, tls: nil))
         if let user { request[AuthenticatedUser.self] = user }
         let outcome = RequestOutcome(
             route: target.isEmpty ? nil : "/:x",
@@ -46,7 +46,10 @@ struct AccessEntryTests {
             let head = "GET /?a\"b HTTP/1.1\r\nHost: a\r\n\(headers)\r\n"
             var (parser, position) = (RequestHeadParser(), 0)
             let read = try parser.parse(Array(head.utf8).span, from: &position)
-            let request = Request(head: try #require(read), client: Client(remoteAddress: nil, tls: nil))
+            let request = Request(
+                head: try #require(read),
+                connection: Request.Connection(remoteAddress: nil, tls: nil)
+            )
             let outcome = RequestOutcome(
                 route: nil,
                 status: .ok,

@@ -64,7 +64,7 @@ struct UploaderChangingTests {
     @Test("Where names are taken, a move does nothing, replaces, or numbers", arguments: NameConflict.allCases)
     func clashes(conflict: NameConflict) async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in
-            let body = "{'from':['b/d','a.txt'],'to':'f','clash':'\(clash.rawValue)'}"
+            let body = "{'from':['b/d','a.txt'],'to':'f','clash':'\(conflict.rawValue)'}"
             switch conflict {
             case .refuse:
                 #expect(try await uploader.code("move", body) == 409)

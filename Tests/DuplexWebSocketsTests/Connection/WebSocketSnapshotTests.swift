@@ -16,7 +16,7 @@ struct WebSocketSnapshotTests {
         options.subprotocols = ["chat"]
         try await withPair(options: options) { server in
             server.subprotocols = ["chat"]
-            server.compression = .accepted
+            server.compression = .enabled
         } _: { client, server in
             let text = String(repeating: "again ", count: 1_000)
             try await client.send(text)

@@ -38,7 +38,7 @@ struct WebSocketCompressionTests {
     func defaults() {
         let options = WebSocketOptions()
         let server = WebServer(port: 0)
-        #expect(options.compression == .offered && server.compression == .disabled)
+        #expect(options.compression == .enabled && server.compression == .disabled)
         #expect(WebSocketCompression.disabled.parameters == nil && WebSocketCompression.required.isRequired)
         let parameters = CompressionParameters()
         #expect(parameters.serverWindowBits == 12 && parameters.clientWindowBits == 12)
@@ -49,7 +49,7 @@ struct WebSocketCompressionTests {
     @Test("Both sides know what was agreed on")
     func agreement() async throws {
         try await withPair {
-            $0.compression = .accepted
+            $0.compression = .enabled
         } _: { client, server in
             let agreement = await client.compression
             #expect(agreement?.clientMaxWindowBits == 12 && agreement?.serverMaxWindowBits == 12)
@@ -61,7 +61,7 @@ struct WebSocketCompressionTests {
     func declined() async throws {
         var disabled = WebSocketOptions()
         disabled.compression = .disabled
-        for (options, compression) in [(WebSocketOptions(), WebSocketCompression.disabled), (disabled, .accepted)] {
+        for (options, compression) in [(WebSocketOptions(), WebSocketCompression.disabled), (disabled, .enabled)] {
             try await withPair(options: options) {
                 $0.compression = compression
             } _: { client, server in
@@ -251,7 +251,7 @@ struct WebSocketCompressionTests {
     @Test("A synchronous handler gets messages inflated, and its answers are compressed unless it says otherwise")
     func synchronousHandler() async throws {
         try await withServer { server in
-            server.compression = .accepted
+            server.compression = .enabled
             server.webSocket("/", handler: Twice())
         } _: { address in
             try await WebSocket.withConnection(to: "ws://\(address)/") { socket in
@@ -279,7 +279,7 @@ struct WebSocketCompressionTests {
         _ body: @escaping @Sendable (RawPeer, SocketAddress) async throws -> Void
     ) async throws {
         try await withServer { server in
-            server.compression = .accepted
+            server.compression = .enabled
             server.limits.messages = limits
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }

@@ -39,7 +39,7 @@ struct FrameTapTests {
         let large = [UInt8](repeating: 7, count: 40_000)
         try await withPair(options: options) { server in
             server.tap = far.tap
-            server.compression = isCompressed ? .accepted : .disabled
+            server.compression = isCompressed ? .enabled : .disabled
         } _: { client, server in
             try await client.send("hello")
             #expect(try await server.receive() == "hello")

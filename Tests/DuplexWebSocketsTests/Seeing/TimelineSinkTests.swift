@@ -134,11 +134,11 @@ struct TimelineFileTests {
     @Test("Each story is a line that others read as JSON, whatever is in it")
     func lines() async throws {
         try await withPath { path in
-            let file = try TimelineFile(path: path, options: .init()) { UnixTime(seconds: 0) }
+            let file = try TimelineFile(path: path, sizeLimit: .mebibytes(1), fileLimit: 1) { UnixTime(seconds: 0) }
             let sink = TimelineSink.file(file)
             let messages = ["plain", "a \"quoted\"\nline \\ \u{1}\u{2028} ä😀"]
             for message in messages { sink.take(report(message)) }
-            await file.flush()
+            await sink.flush()
             #expect(file.writtenCount == 2 && file.droppedCount == 0)
             let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
             #expect(lines.count == 2)
@@ -153,10 +153,7 @@ struct TimelineFileTests {
     @Test("Files stay below their size, and there are no more than were asked for")
     func rotation() async throws {
         try await withPath { path in
-            var options = TimelineFile.Options()
-            options.sizeLimit = .bytes(1_000)
-            options.fileLimit = 2
-            let file = try TimelineFile(path: path, options: options)
+            let file = try TimelineFile(path: path, sizeLimit: .bytes(1_000), fileLimit: 2)
             for number in 0..<100 { file.append(report("\(number)")) }
             await file.flush()
             #expect(file.writtenCount == 100)
@@ -170,6 +167,6 @@ struct TimelineFileTests {
 
     @Test("A path that can't be written to is an error")
     func unopenable() {
-        #expect(throws: SocketError.self) { try TimelineFile(path: "/nowhere/timelines.jsonl") }
+        #expect(throws: SocketError.self) { try TimelineSink.file(path: "/nowhere/timelines.jsonl") }
     }
 }

@@ -29,7 +29,7 @@ struct WebSocketMetricsTests {
         options.metrics = metrics
         try await withPair(options: options) { server in
             server.metrics = metrics
-            server.compression = .accepted
+            server.compression = .enabled
         } _: { client, server in
             for _ in 0..<3 { try await client.send(text) }
             for _ in 0..<3 { _ = try await server.receive() }

@@ -49,7 +49,7 @@ import Testing
         }
         #expect(closed.withLock { $0 } == [.unsupportedData])
         let skipped = Mutex<[Message]>([])
-        let skipping = coding(.skip { error in skipped.withLock { $0.append(error.message) } })
+        let skipping = coding(.skip { message, _ in skipped.withLock { $0.append(message) } })
         #expect(try await skipping.decode("x") { _, _ in Issue.record("It is to be closed.") } == nil)
         #expect(skipped.withLock { $0 } == ["x"])
     }

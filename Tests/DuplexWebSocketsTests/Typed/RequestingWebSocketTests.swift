@@ -94,7 +94,7 @@ import Testing
             #expect(try await peer.readFrame().closeCode == 1_007)
         }
         try await withClient(options: TypedWebSocketTests.quiet) { socket, peer in
-            let requests = Self.requests(socket, undecodable: .skip { _ in })
+            let requests = Self.requests(socket, undecodable: .skip { _, _ in })
             let first = Task { try await requests.request(Note(id: 1, text: "ask")) }
             _ = try await peer.readFrame()
             try await peer.send(.text("wrong"), .text("1:right"))

@@ -64,7 +64,7 @@ import Testing
             let typed = TypedWebSocket(
                 socket,
                 codec: NoteCodec(),
-                undecodable: .skip { error in skipped.withLock { $0.append(error.message) } }
+                undecodable: .skip { message, _ in skipped.withLock { $0.append(message) } }
             )
             try await peer.send(.text("wrong"), .binary([1]), .text("1:right"))
             #expect(try await typed.receive() == Note(id: 1, text: "right"))

@@ -22,7 +22,7 @@ extension PeerTests {
                 options.limits = Corpus.limits
                 var front = WebServer(host: "127.0.0.1", port: 0)
                 front.limits.messages = Corpus.limits
-                front.compression = .accepted
+                front.compression = .enabled
                 try InspectProxy(to: "ws://\(address)/", options: options).add(to: &front)
                 try await front.withRunning { try await body("ws://\($0)") }
             }
@@ -35,7 +35,7 @@ extension PeerTests {
         )
         func getsOn(_ pair: (Peer, Scenario)) async throws {
             let (peer, scenario) = pair
-            try await Self.withProxy(to: EchoServer(compression: .accepted).server) { url in
+            try await Self.withProxy(to: EchoServer(compression: .enabled).server) { url in
                 let path = EchoServer.Path.task.rawValue
                 let command = peer.client(scenario, path: path, url: url)
                 let output = try await PeerProcess.run(command, environment: Peer.environment)

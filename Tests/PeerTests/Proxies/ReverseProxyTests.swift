@@ -129,8 +129,8 @@ import Testing
     )
     func echo(program: Program) async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
-        let plain = EchoServer(compression: .accepted)
-        let secured = EchoServer(compression: .accepted)
+        let plain = EchoServer(compression: .enabled)
+        let secured = EchoServer(compression: .enabled)
         var securedServer = secured.server
         securedServer.tls = TLSServerOptions(identity)
         try await plain.server.withRunning { [securedServer] plainAddress in

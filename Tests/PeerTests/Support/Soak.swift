@@ -69,7 +69,7 @@ final class Soak: Sendable {
         server.logger = Logger(label: "soak") { _ in SwiftLogNoOpLogHandler() }
         server.allowedHosts = ["*"]
         server.closeTimeout = .seconds(2)
-        server.compression = .offered
+        server.compression = .enabled
         server.listen(on: Listener(.tcp(host: .address("127.0.0.1"), port: 0), tls: TLSServerOptions(identity)))
         server.webSocket("/echo") { socket in
             for try await message in socket.messages { try await socket.send(message) }
@@ -141,7 +141,7 @@ final class Soak: Sendable {
     private func addClients(_ tasks: inout ThrowingTaskGroup<Void, any Error>, _ port: Int, _ securePort: Int) {
         let kinds: [(String, @Sendable () async throws -> Void)] = [
             ("WebSocket", { [self] in try await echo("ws://127.0.0.1:\(port)/echo", .disabled) }),
-            ("compressed", { [self] in try await echo("ws://127.0.0.1:\(port)/echo", .offered) }),
+            ("compressed", { [self] in try await echo("ws://127.0.0.1:\(port)/echo", .enabled) }),
             ("secured", { [self] in try await echo("wss://127.0.0.1:\(securePort)/echo", .disabled) }),
             ("reconnecting", { [self] in try await reconnecting("ws://127.0.0.1:\(port)/echo") }),
             ("topics", { [self] in try await topics("ws://127.0.0.1:\(port)/topics") }),
