@@ -20,38 +20,38 @@ public struct Faults: Sendable, Hashable {
     /// Network faults in one direction of a connection.
     ///
     /// Default: nothing. Bytes are counted from the beginning of the connection, or from when the faults were set while it was open.
-    public struct Flow: Sendable, Hashable {
+    package struct Flow: Sendable, Hashable {
         /// The most bytes that are sent at once.
         ///
         /// Default: as they arrive. Each piece is sent in a system call of its own. TCP may still put together what the receiver doesn't take in
         /// time.
-        public var pieceSize: Int?
+        package var pieceSize: Int?
         /// The number of bytes after which both sides have their connection reset.
-        public var resetAfter: Int?
+        package var resetAfter: Int?
         /// The number of bytes after which the stream ends for the receiver; the rest is thrown away.
-        public var endAfter: Int?
+        package var endAfter: Int?
         /// The number of bytes after which nothing more gets through until it is released.
-        public var stallAfter: Int?
+        package var stallAfter: Int?
         /// How fast a slow reader takes bytes.
         ///
         /// Default: as they come.
         ///
         /// Of connections in memory only: a ``FaultProxy`` depends on no time.
-        public var pace: Pace?
+        package var pace: Pace?
 
         /// So many bytes, and then nothing for an interval of the loop's time.
-        public struct Pace: Sendable, Hashable {
+        package struct Pace: Sendable, Hashable {
             /// How many bytes are taken in an interval; one at least.
-            public var bytes: Int
+            package var bytes: Int
             /// How long an interval is.
-            public var interval: Duration
+            package var interval: Duration
 
             /// Makes a value.
             ///
             /// - Parameters:
             ///   - bytes: how many bytes are taken in an interval; one at least.
             ///   - interval: how long an interval is; longer than zero.
-            public init(bytes: Int, interval: Duration) {
+            package init(bytes: Int, interval: Duration) {
                 precondition(bytes > 0, "A slow reader takes one byte at least.")
                 precondition(interval > .zero, "The interval of a slow reader is longer than zero.")
                 self.bytes = bytes
@@ -66,7 +66,7 @@ public struct Faults: Sendable, Hashable {
         ///   - resetAfter: the number of bytes after which the connections are reset.
         ///   - endAfter: the number of bytes after which the stream ends.
         ///   - stallAfter: the number of bytes after which nothing gets through.
-        public init(
+        package init(
             pieceSize: Int? = nil,
             resetAfter: Int? = nil,
             endAfter: Int? = nil,
@@ -91,16 +91,16 @@ public struct Faults: Sendable, Hashable {
     }
 
     /// What goes wrong with what the client sends.
-    public var toServer: Flow
+    package var toServer: Flow
     /// What goes wrong with what the server sends.
-    public var toClient: Flow
+    package var toClient: Flow
 
     /// Makes a value.
     ///
     /// - Parameters:
     ///   - toServer: what goes wrong with what the client sends.
     ///   - toClient: what goes wrong with what the server sends.
-    public init(toServer: Flow = Flow(), toClient: Flow = Flow()) {
+    package init(toServer: Flow = Flow(), toClient: Flow = Flow()) {
         self.toServer = toServer
         self.toClient = toClient
     }
