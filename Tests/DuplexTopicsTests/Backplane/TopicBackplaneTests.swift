@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTopics
+import DuplexWire
 import Testing
 
 @Suite(.timeLimit(minutes: 1)) struct TopicBackplaneTests {
