@@ -2,12 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import DuplexBase
-public import DuplexWire
+package import DuplexWire
 
 /// What the connections of one event loop share: one engine that inflates, and one for each level that deflates.
 ///
 /// So ten thousand connections need the memory of these, and each its windows. Not safe to use from several threads.
-public final class DeflatePool {
+package final class DeflatePool {
     private var inflateEngine: InflateEngine?
     private var deflateEngines: [DeflateEngine?] = [nil, nil, nil, nil]
     /// What a message is deflated into.
@@ -19,7 +19,7 @@ public final class DeflatePool {
     private static let scratchBound = 128 * 1_024
 
     /// Makes a pool without anything in it.
-    public init() {}
+    package init() {}
 
     /// Puts together what a connection needs of what was agreed on.
     ///
@@ -32,7 +32,7 @@ public final class DeflatePool {
     ///   - givesBack: whether messages that were inflated are given back to `MessageCompression/buffer`, so that they share
     ///     their memory. Default: false.
     /// - Returns: what a session is made with.
-    public func compression(
+    package func compression(
         _ agreement: DeflateAgreement,
         role: WebSocketSession.Role,
         settings: Deflater.Settings,

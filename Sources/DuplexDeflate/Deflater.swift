@@ -8,13 +8,13 @@ import DuplexBase
 /// The engine belongs to the pool. What a deflater has of its own are the last bytes of its messages, 2 to the power of
 /// `windowBits` at most, for the next one to refer to. ``rest()`` gives them back. A deflater isn't safe to use from several
 /// threads.
-public final class Deflater {
+package final class Deflater {
     /// How a deflater works.
-    public struct Settings: Sendable, Hashable {
+    package struct Settings: Sendable, Hashable {
         /// The exponent of the window: 8 to 15, for 256 bytes to 32 KiB.
-        public let windowBits: Int
+        package let windowBits: Int
         /// From 0 and 1, the fastest, to 9, the tightest.
-        public let level: Int
+        package let level: Int
 
         /// Makes settings; numbers outside their ranges become the nearest that are within.
         ///
@@ -22,7 +22,7 @@ public final class Deflater {
         ///   - windowBits: the exponent of the window. Default: 12.
         ///   - level: how hard to try, in zlib's numbers. ISA-L has four levels: 0 and 1 are its 0, with the codes of the
         ///     standard; 2 to 6 its 1; 7 and 8 its 2; 9 its 3. Default: 6.
-        public init(windowBits: Int = 12, level: Int = 6) {
+        package init(windowBits: Int = 12, level: Int = 6) {
             self.windowBits = min(max(windowBits, 8), 15)
             self.level = min(max(level, 0), 9)
         }
@@ -39,9 +39,9 @@ public final class Deflater {
     }
 
     /// How it works.
-    public let settings: Settings
+    package let settings: Settings
     /// Whether messages refer to those before them.
-    public let keepsContext: Bool
+    package let keepsContext: Bool
     private let pool: DeflatePool
     private var window: DeflateWindow
 
@@ -54,7 +54,7 @@ public final class Deflater {
     ///   - settings: how it works.
     ///   - keepsContext: whether messages refer to those before them. Default: true.
     ///   - pool: whose engine it uses. Default: one of its own.
-    public init(_ settings: Settings = Settings(), keepsContext: Bool = true, pool: DeflatePool = DeflatePool()) {
+    package init(_ settings: Settings = Settings(), keepsContext: Bool = true, pool: DeflatePool = DeflatePool()) {
         self.settings = settings
         self.keepsContext = keepsContext
         self.pool = pool
@@ -62,7 +62,7 @@ public final class Deflater {
     }
 
     /// Whether it holds something to refer to.
-    public var holdsMemory: Bool { !window.bytes.isEmpty }
+    package var holdsMemory: Bool { !window.bytes.isEmpty }
 
     /// Deflates a piece of a message, so that the peer can inflate all of it.
     ///
@@ -74,7 +74,7 @@ public final class Deflater {
     ///     puts back. Default: true.
     ///   - output: the deflated bytes are appended.
     /// - Returns: whether it could be done; false when memory is short, with nothing appended.
-    public func deflate(_ input: RawSpan, isLast: Bool = true, into output: inout [UInt8]) -> Bool {
+    package func deflate(_ input: RawSpan, isLast: Bool = true, into output: inout [UInt8]) -> Bool {
         if input.isEmpty {
             // RFC 7692 section 7.2.3.6: the beginning of an empty block, whose rest is what was left out.
             if isLast { output.append(0) }
@@ -89,17 +89,17 @@ public final class Deflater {
     }
 
     /// Takes a message as sent that was deflated elsewhere without reference to others.
-    public func follow(_ message: RawSpan) {
+    package func follow(_ message: RawSpan) {
         if keepsContext { window.append(message) }
     }
 
     /// Forgets what came before: the next message refers to nothing before it.
-    public func reset() {
+    package func reset() {
         window.clear()
     }
 
     /// Gives back its memory, and forgets what came before.
-    public func rest() {
+    package func rest() {
         window.clear()
     }
 }

@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexBase
-public import DuplexWire
+package import DuplexWire
 
 /// Inflates messages piece by piece with ISA-L, never giving more at once than it is allowed to (RFC 1951, RFC 7692 section
 /// 7.2.2).
@@ -16,11 +16,11 @@ public import DuplexWire
 ///
 /// A peer may refer to anything that it may (RFC 7692); whether a reference beyond its window is found out, depends. Codes
 /// that are incomplete are taken, which zlib refuses: no compressor makes them.
-public final class Inflater: MessageInflater {
+package final class Inflater: MessageInflater {
     /// The exponent of the window: 8 to 15, for 256 bytes to 32 KiB.
-    public let windowBits: Int
+    package let windowBits: Int
     /// Whether messages may refer to those before them (RFC 7692 section 7.1.1).
-    public let keepsContext: Bool
+    package let keepsContext: Bool
     private let pool: DeflatePool
     private var stream: InflateStream?
     /// Whether the engine may have more to give without more input.
@@ -41,7 +41,7 @@ public final class Inflater: MessageInflater {
     ///     goes beyond may be found out or not.
     ///   - keepsContext: whether messages may refer to those before them. Default: true.
     ///   - pool: whose engine it uses. Default: one of its own.
-    public init(windowBits: Int = 15, keepsContext: Bool = true, pool: DeflatePool = DeflatePool()) {
+    package init(windowBits: Int = 15, keepsContext: Bool = true, pool: DeflatePool = DeflatePool()) {
         self.windowBits = min(max(windowBits, 8), 15)
         self.keepsContext = keepsContext
         self.pool = pool
@@ -52,13 +52,13 @@ public final class Inflater: MessageInflater {
     }
 
     /// Whether it holds the engine, or what is needed to go on within a message.
-    public var holdsMemory: Bool {
+    package var holdsMemory: Bool {
         guard let stream else { return false }
         return stream.isMidMessage || pool.holds(stream)
     }
 
     /// Inflates payload of the message at hand; see `MessageInflater`.
-    public func inflate(
+    package func inflate(
         _ input: RawSpan,
         from position: inout Int,
         into output: inout [UInt8],
@@ -98,7 +98,7 @@ public final class Inflater: MessageInflater {
     ///
     /// A message without payload is taken as an empty one, and so is an end right behind a block that says to be the
     /// last: there are senders of both, and nothing is left open.
-    public func inflateEnd(into output: inout [UInt8], upTo room: Int) -> InflateProgress {
+    package func inflateEnd(into output: inout [UInt8], upTo room: Int) -> InflateProgress {
         if endPosition == 0 && (stream?.isMidMessage != true || hasEnded) { return .inputTaken }
         let progress = inflate(Self.end.span.raw, from: &endPosition, into: &output, upTo: room)
         guard progress == .inputTaken, let stream, let engine = pool.inflating(stream) else { return progress }
@@ -106,7 +106,7 @@ public final class Inflater: MessageInflater {
     }
 
     /// Begins with the next message; without context the window is forgotten.
-    public func endMessage() {
+    package func endMessage() {
         mayHaveMore = false
         hasEnded = false
         endPosition = 0
@@ -120,13 +120,13 @@ public final class Inflater: MessageInflater {
     /// Leaves the engine between two messages, and keeps the window if the next one may refer to it.
     ///
     /// Within a message it does nothing.
-    public func rest() {
+    package func rest() {
         guard let stream, !stream.isMidMessage else { return }
         pool.leave(stream)
     }
 
     /// Gives back all memory; nothing may be inflated behind it.
-    public func stop() {
+    package func stop() {
         if let stream { pool.drop(stream) }
         stream = nil
     }

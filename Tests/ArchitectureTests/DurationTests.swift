@@ -61,15 +61,14 @@ struct DurationTests {
         DuplexServer: Request.sleep EventStream.send RunningServer.stop
         DuplexSockets: Socket.TimeoutExtension
         DuplexTesting: TestClock.advance TestLoop.advance
-        DuplexWire: Backoff.custom ReconnectPolicy.delays RetryAfter.value ServerSentEvent.init
+        DuplexWire: Backoff.custom ReconnectPolicy.delays ServerSentEvent.init
         DuplexWire: ServerSentEvent.retry SetCookie.init SetCookie.maximumAge
         """
     )
     /// Settings of the rules without I/O, whose callers check what they were given: what isn't longer than zero is over at once.
     private static let wire = names(
         """
-        DuplexWire: HTTPServerSession.idleTime HTTPServerSession.init WebSocketSession.excuseMessage WebSocketSession.init
-        DuplexWire: SessionSettings.closeTimeout SessionSettings.init
+        DuplexWire: WebSocketSession.init
         """
     )
     /// Results, what a peer or a clock has said, and arithmetic.
@@ -88,8 +87,7 @@ struct DurationTests {
         DuplexWebSockets: WebSocketTimeline.tls WebSocketTimeline.upgrade
         DuplexWire: Backoff.bound Backoff.delay Keepalive.interval Keepalive.longestInterval Keepalive.timeout
         DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectAttempt.init
-        DuplexWire: ReconnectAttempt.timeout ReconnectFailure.init ReconnectFailure.retryAfter RetryAfter.delay
-        DuplexWire: WebSocketSession.closeTimeout
+        DuplexWire: ReconnectAttempt.timeout ReconnectFailure.init ReconnectFailure.retryAfter
         """
     )
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexDeflate
-import DuplexWire
+@testable import DuplexDeflate
+@testable import DuplexWire
 
 // The fuzz target of messages has this file too, with those of the two that it compares with.
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
-
 @testable import DuplexDeflate
+@testable import DuplexWire
 
 /// Inflates messages with zlib: the peer that ``Inflater`` is held to.
 final class ZlibInflater: MessageInflater {

@@ -35,8 +35,7 @@ extension PeerTests {
             return parts.compactMap { $0 }.joined(separator: " ")
         }
 
-        private static func digest(_ algorithms: [DigestChallenge.Algorithm], hashesUsers: Bool = false) -> RouteOption
-        {
+        private static func digest(_ algorithms: [DigestAlgorithm], hashesUsers: Bool = false) -> RouteOption {
             let options = DigestOptions(algorithms: algorithms, offersBasic: true, hashesUsers: hashesUsers)
             return .digestAuth(realm: "the room", accounts: [user: .password(password)], options: options)
         }
@@ -184,7 +183,7 @@ extension PeerTests {
         /// What the library's three requests are answered with.
         private static func digest(
             _ library: String,
-            _ algorithms: [DigestChallenge.Algorithm],
+            _ algorithms: [DigestAlgorithm],
             password: String = "pä:ss"
         ) async throws -> [Substring] {
             // requests quotes neither names nor realms.
@@ -204,9 +203,9 @@ extension PeerTests {
                 ("requests", [.sha256, .md5], "MD5"), ("requests", [.sha256], "SHA-256"), ("requests", [.md5], "MD5"),
                 ("httpx", [.sha256, .md5], "SHA-256"), ("httpx", [.md5], "MD5"),
                 ("aiohttp", [.sha256, .md5], "SHA-256"), ("aiohttp", [.md5], "MD5"),
-            ] as [(String, [DigestChallenge.Algorithm], String)]
+            ] as [(String, [DigestAlgorithm], String)]
         )
-        func libraries(library: String, algorithms: [DigestChallenge.Algorithm], answered: String) async throws {
+        func libraries(library: String, algorithms: [DigestAlgorithm], answered: String) async throws {
             let lines = try await Self.digest(library, algorithms)
             let digest = "200 mia digest \(answered)"
             #expect(lines == ["\(digest) 00000001", "\(digest) 00000002", "\(digest) 00000003 1000"])
@@ -236,9 +235,9 @@ extension PeerTests {
             .timeLimit(minutes: 3),
             arguments: [
                 ([.sha256, .md5], false, "SHA-256"), ([.md5], true, "MD5"), ([.sha512256, .sha256], true, "SHA-256"),
-            ] as [([DigestChallenge.Algorithm], Bool, String)]
+            ] as [([DigestAlgorithm], Bool, String)]
         )
-        func browser(algorithms: [DigestChallenge.Algorithm], hashesUsers: Bool, answered: String) async throws {
+        func browser(algorithms: [DigestAlgorithm], hashesUsers: Bool, answered: String) async throws {
             let options = DigestOptions(algorithms: algorithms, hashesUsers: hashesUsers)
             let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"], options: options)
             let lines = try await Self.browse(Self.server(option))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import FuzzSupport
 import HTTPTypes
+
+@testable import DuplexWire
 
 /// All that a decoder tells of one body.
 struct Outcome: Equatable {

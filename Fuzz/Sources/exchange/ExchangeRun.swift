@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import FuzzSupport
 import HTTPTypes
+
+@testable import DuplexWire
 
 /// An event whose bytes have been copied out, so that it can be compared.
 enum Seen: Equatable {

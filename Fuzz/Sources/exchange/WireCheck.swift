@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import FuzzSupport
 import HTTPTypes
+
+@testable import DuplexWire
 
 /// Reads what a session has sent as a client does, and compares it with what the app has answered.
 struct WireCheck {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import FuzzSupport
+
+@testable import DuplexWire
 
 /// All that a parser tells of one form.
 struct Outcome: Equatable {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import FuzzSupport
+
+@testable import DuplexWire
 
 /// What came of a row of frames.
 struct Outcome: Equatable {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import FuzzSupport
 import HTTPTypes
+
+@testable import DuplexWire
 
 /// What came of a row of heads.
 struct Outcome<Head: Equatable>: Equatable {

@@ -16,7 +16,7 @@ struct Outcome: Equatable {
 }
 
 /// Not a digest, but another text for each, and as long.
-private func digest(_ algorithm: DigestChallenge.Algorithm, _ bytes: [UInt8]) -> [UInt8]? {
+private func digest(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) -> [UInt8]? {
     var digest = [UInt8](repeating: 0, count: algorithm.length)
     for (index, byte) in bytes.enumerated() {
         digest[index % digest.count] = digest[index % digest.count] &* 31 &+ byte

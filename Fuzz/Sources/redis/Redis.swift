@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import FuzzSupport
 
 @testable import DuplexTopics
+@testable import DuplexWire
 
 /// All that a parser tells of one stream.
 struct Outcome: Equatable {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import FuzzSupport
+
+@testable import DuplexWire
 
 /// An event whose payload has been copied out, so that it can be compared.
 enum Seen: Equatable {

@@ -76,7 +76,7 @@ public struct Request: Sendable {
     public var acceptedLanguages: LanguagePreferences { LanguagePreferences(headers) }
 
     /// Which codings of the content the client takes.
-    public var acceptedCodings: CodingPreferences { CodingPreferences(headers) }
+    package var acceptedCodings: CodingPreferences { CodingPreferences(headers) }
 
     /// What must be true of the content before the request is done (RFC 9110 section 13).
     ///

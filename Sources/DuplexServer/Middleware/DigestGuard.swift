@@ -42,7 +42,7 @@ private final class DigestGuard: Sendable {
     private static let key = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     private static let code: DigestNonce.Code = { HTTPDigest.code(key, $0) }
 
-    init(realm: String, _ options: DigestOptions, algorithms: [DigestChallenge.Algorithm]) {
+    init(realm: String, _ options: DigestOptions, algorithms: [DigestAlgorithm]) {
         let known = algorithms.filter { Self.digest($0, []) != nil }
         precondition(!known.isEmpty, "Digest needs an algorithm that this machine's OpenSSL has.")
         offer = DigestOffer(realm: realm, algorithms: known, hashesUsers: options.hashesUsers)
@@ -150,7 +150,7 @@ public struct DigestOptions: Sendable {
     /// one. Few know SHA-512-256, and curl 7.88 answers it wrongly: put it behind SHA-256. MD5 is for clients that know
     /// nothing else, such as those of WebDAV in older systems; leave it out where there are none. What this machine's
     /// OpenSSL doesn't have isn't offered.
-    public var algorithms: [DigestChallenge.Algorithm]
+    public var algorithms: [DigestAlgorithm]
     /// Whether Basic is offered as well, behind Digest.
     ///
     /// Hazard: who answers it sends the password as it is. Default: false.
@@ -172,7 +172,7 @@ public struct DigestOptions: Sendable {
     ///   - hashesUsers: see ``hashesUsers``.
     ///   - nonceLifetime: see ``nonceLifetime``.
     public init(
-        algorithms: [DigestChallenge.Algorithm] = [.sha256, .md5],
+        algorithms: [DigestAlgorithm] = [.sha256, .md5],
         offersBasic: Bool = false,
         hashesUsers: Bool = false,
         nonceLifetime: Duration = .seconds(300)

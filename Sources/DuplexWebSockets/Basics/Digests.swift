@@ -7,7 +7,7 @@ package import DuplexWire
 /// The digests of the scheme Digest by OpenSSL (RFC 7616 section 6.1).
 package enum HTTPDigest {
     /// The digest of any bytes; `nil` where this OpenSSL doesn't have the algorithm, such as MD5 in FIPS mode.
-    package static func digest(_ algorithm: DigestChallenge.Algorithm, _ bytes: [UInt8]) -> [UInt8]? {
+    package static func digest(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) -> [UInt8]? {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
         let type: OpaquePointer?

@@ -213,7 +213,7 @@ extension WebSocketError {
     }
 
     /// The refusal of a proxy.
-    public var proxy: ProxyError? { (cause as? SocketError)?.proxyFailure as? ProxyError }
+    package var proxy: ProxyError? { (cause as? SocketError)?.proxyFailure as? ProxyError }
 }
 
 /// What is known of an attempt so far, from which its timeline is made at any time.

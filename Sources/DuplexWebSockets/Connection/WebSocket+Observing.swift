@@ -245,7 +245,7 @@ package struct WebSocketSnapshot: Sendable, Identifiable {
     /// What was agreed on for compression; `nil` if messages aren't compressed.
     package let compression: DeflateAgreement?
     /// What compression has done; `nil` if messages aren't compressed.
-    package let compressionCounts: MessageCompression.Counts?
+    package let compressionCounts: CompressionCounts?
     /// What has gone over it.
     package let counts: SessionCounts
     /// The bytes that were written and not sent yet.

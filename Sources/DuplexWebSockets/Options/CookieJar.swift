@@ -2,26 +2,24 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
-public import DuplexWire
+package import DuplexWire
 import Synchronization
 
 /// The cookies that servers have set in their answers to handshakes, shared by the connections that have it in their
 /// options (RFC 6265).
 ///
-/// In memory only and bounded; see `CookieStore`, which has the rules. There is no list of public suffixes: a jar is for
+/// In memory only and bounded: 50 cookies of one domain and 1,000 in all; the oldest goes first. There is no list of public suffixes: a jar is for
 /// servers of your own, and not for browsing.
 public final class CookieJar: Sendable {
     private let store: Mutex<CookieStore>
 
-    /// Makes a jar.
-    ///
-    /// - Parameter store: what is in it from the beginning. Default: nothing.
-    public init(_ store: CookieStore = CookieStore()) {
-        self.store = Mutex(store)
+    /// Makes an empty jar.
+    public init() {
+        store = Mutex(CookieStore())
     }
 
     /// What is in it now.
-    public var contents: CookieStore { store.withLock { $0 } }
+    package var contents: CookieStore { store.withLock { $0 } }
 
     /// Adds a cookie as a server would.
     ///

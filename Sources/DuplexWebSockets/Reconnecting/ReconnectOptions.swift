@@ -27,7 +27,7 @@ public struct ReconnectOptions: Sendable {
     /// The guarantee for what ``ReconnectingWebSocket/send(_:)-(Message)`` takes.
     ///
     /// Default: at most once.
-    public var delivery = ReconnectOutbox.Delivery.atMostOnce
+    public var delivery = ReconnectDelivery.atMostOnce
     /// The most messages that wait to be sent or to be acknowledged; `send` waits while there are so many.
     ///
     /// Default: 1,024.

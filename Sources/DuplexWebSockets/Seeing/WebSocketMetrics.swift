@@ -139,7 +139,7 @@ final class ConnectionMeters {
     private let session: WebSocketSession
     private let instruments: RoleInstruments
     private var reported = SessionCounts()
-    private var reportedCompression = MessageCompression.Counts()
+    private var reportedCompression = CompressionCounts()
     private var isOpen = false
 
     init(_ metrics: WebSocketMetrics, _ session: WebSocketSession) {

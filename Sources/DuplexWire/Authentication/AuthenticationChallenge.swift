@@ -3,21 +3,21 @@
 
 /// One way in which a server or a proxy says that it can be convinced: a scheme and its parameters
 /// (RFC 9110 section 11.3).
-public struct AuthenticationChallenge: Sendable, Hashable {
+package struct AuthenticationChallenge: Sendable, Hashable {
     /// The scheme in lower case, such as `basic` or `digest`.
-    public let scheme: String
+    package let scheme: String
     /// The parameters in their order, their names in lower case, their values without quotation marks.
-    public let parameters: [FieldParameter]
+    package let parameters: [FieldParameter]
     /// What stands after the scheme instead of parameters, such as the base64 of Negotiate; nil where there is none.
-    public let token: String?
+    package let token: String?
 
     /// The most challenges that are read of one head; the others are passed over.
-    public static let bound = 16
+    package static let bound = 16
     /// The most parameters of one challenge; a challenge with more is malformed.
-    public static let parameterBound = 32
+    package static let parameterBound = 32
 
     /// The value of a parameter; nil if it isn't there, or there twice.
-    public subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         let values = parameters.filter { $0.name == name }
         return values.count == 1 ? values.first?.value : nil
     }
@@ -29,7 +29,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     ///
     /// - Parameter values: The values of WWW-Authenticate, or of Proxy-Authenticate.
     /// - Returns: The challenges; at most ``bound``.
-    public static func parse(_ values: [String]) -> [AuthenticationChallenge] {
+    package static func parse(_ values: [String]) -> [AuthenticationChallenge] {
         var challenges: [AuthenticationChallenge] = []
         for value in values {
             var reader = ChallengeReader(value)

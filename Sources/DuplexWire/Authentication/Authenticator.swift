@@ -5,9 +5,9 @@
 ///
 /// Keeps what it was challenged with, so that later requests need no round trip of their own, and distinguishes refused
 /// credentials from an expired nonce.
-public struct Authenticator: Sendable {
+package struct Authenticator: Sendable {
     /// Which schemes may be used.
-    public enum Schemes: Sendable, Hashable {
+    package enum Schemes: Sendable, Hashable {
         /// Basic, sent with the first request, before anybody has asked (RFC 7617 section 2.2).
         case basic
         /// Digest only, once it is asked for; a server that wants Basic doesn't get the password.
@@ -38,7 +38,7 @@ public struct Authenticator: Sendable {
     ///   - schemes: Which schemes may be used.
     ///   - digest: Computes digests.
     ///   - nonce: Gives at least 16 random bytes, new ones at each call.
-    public init(
+    package init(
         _ credentials: PasswordCredentials,
         schemes: Schemes,
         digest: @escaping DigestChallenge.Digest,
@@ -57,7 +57,7 @@ public struct Authenticator: Sendable {
     ///   - method: The request's method.
     ///   - target: The request's target as it stands in its first line.
     /// - Returns: nil while nobody has asked for credentials, or when they can't be said by the scheme.
-    public mutating func value(method: String, target: String) -> String? {
+    package mutating func value(method: String, target: String) -> String? {
         let value: String?
         if let challenge {
             count += 1
@@ -80,7 +80,7 @@ public struct Authenticator: Sendable {
     ///
     /// - Parameter challenges: What the peer asks for.
     /// - Returns: Whether ``value(method:target:)`` now gives something that the peer hasn't refused already.
-    public mutating func challenged(_ challenges: [AuthenticationChallenge]) -> Bool {
+    package mutating func challenged(_ challenges: [AuthenticationChallenge]) -> Bool {
         let digests = schemes == .basic ? [] : challenges.compactMap(DigestChallenge.init).filter(isKnown)
         // RFC 7616 section 3.7 leaves the choice to a local policy: the strongest, whatever the order.
         if let best = digests.max(by: { $0.algorithm.rawValue < $1.algorithm.rawValue }) {
@@ -100,7 +100,7 @@ public struct Authenticator: Sendable {
     }
 
     /// Takes note that a request was let through.
-    public mutating func accepted() {
+    package mutating func accepted() {
         hasAnswered = false
         staleCount = 0
     }

@@ -6,40 +6,18 @@
 ///
 /// Quality of protection is `auth`; what older servers ask for without one (RFC 2069) is answered, too. The digests are
 /// handed in, since this module computes none.
-public struct DigestChallenge: Sendable, Hashable {
-    /// What bytes are digested by (RFC 7616 section 6.1); later ones are stronger.
-    public enum Algorithm: Int, Sendable, Hashable, CaseIterable {
-        /// RFC 1321; broken for signatures, and all that many servers know.
-        case md5
-        /// SHA-256 (FIPS 180-4).
-        case sha256
-        /// SHA-512/256 (FIPS 180-4 section 6.7), which isn't SHA-512 cut short.
-        case sha512256
-
-        /// The name in a challenge.
-        public var name: String {
-            switch self {
-            case .md5: "MD5"
-            case .sha256: "SHA-256"
-            case .sha512256: "SHA-512-256"
-            }
-        }
-
-        /// The bytes of a digest.
-        var length: Int { self == .md5 ? 16 : 32 }
-    }
-
+package struct DigestChallenge: Sendable, Hashable {
     /// A digest of any bytes; nil where it isn't available.
-    public typealias Digest = @Sendable (Algorithm, [UInt8]) -> [UInt8]?
+    package typealias Digest = @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8]?
 
     /// The algorithm.
-    public let algorithm: Algorithm
+    package let algorithm: DigestAlgorithm
     /// What the credentials are for, for people.
-    public let realm: String
+    package let realm: String
     /// The server's number, which the answer holds for.
-    public let nonce: String
+    package let nonce: String
     /// Whether the answer to another challenge was right except that its nonce was too old.
-    public let isStale: Bool
+    package let isStale: Bool
 
     private let opaque: String?
     private let isSession: Bool
@@ -53,14 +31,16 @@ public struct DigestChallenge: Sendable, Hashable {
     /// alone (`auth-int`), or if realm or nonce are missing.
     ///
     /// - Parameter challenge: One of any scheme.
-    public init?(_ challenge: AuthenticationChallenge) {
+    package init?(_ challenge: AuthenticationChallenge) {
         guard challenge.scheme == "digest", let realm = challenge["realm"], let nonce = challenge["nonce"] else {
             return nil
         }
         var name = challenge["algorithm"] ?? "MD5"
         isSession = Grammar.matches(name.suffix(5), "-sess")
         if isSession { name.removeLast(5) }
-        guard let algorithm = Algorithm.allCases.first(where: { Grammar.matches($0.name, name) }) else { return nil }
+        guard let algorithm = DigestAlgorithm.allCases.first(where: { Grammar.matches($0.name, name) }) else {
+            return nil
+        }
         let protections = challenge["qop"].map(Grammar.list)
         if let protections, !protections.contains(where: { Grammar.matches($0, "auth") }) { return nil }
         guard PasswordCredentials.isPlain(realm + nonce + (challenge["opaque"] ?? "")) else { return nil }
@@ -84,7 +64,7 @@ public struct DigestChallenge: Sendable, Hashable {
     ///   - count: How many requests have been sent with ``nonce``, this one included.
     ///   - digest: Computes the digests.
     /// - Returns: nil if the algorithm isn't available, or if the name or the password has a control character.
-    public func answer(
+    package func answer(
         _ credentials: PasswordCredentials,
         method: String,
         target: String,
@@ -131,11 +111,11 @@ public struct DigestChallenge: Sendable, Hashable {
 /// Quality of protection is `auth` always: without one a repeated answer couldn't be detected.
 package struct DigestOffer: Sendable, Hashable {
     package let realm: String
-    package let algorithms: [DigestChallenge.Algorithm]
+    package let algorithms: [DigestAlgorithm]
     /// Whether clients are asked to hash the names of users.
     package let hashesUsers: Bool
 
-    package init(realm: String, algorithms: [DigestChallenge.Algorithm], hashesUsers: Bool) {
+    package init(realm: String, algorithms: [DigestAlgorithm], hashesUsers: Bool) {
         self.realm = realm
         self.algorithms = algorithms
         self.hashesUsers = hashesUsers
@@ -164,7 +144,7 @@ package struct DigestOffer: Sendable, Hashable {
     /// What stands for a user's name where names are hashed (RFC 7616 section 3.4.4), in lower case.
     package func hash(
         ofUser user: String,
-        _ algorithm: DigestChallenge.Algorithm,
+        _ algorithm: DigestAlgorithm,
         _ digest: DigestChallenge.Digest
     ) -> String? {
         digest(algorithm, Array("\(user):\(realm)".utf8)).map { Base16.encode($0) }

@@ -13,7 +13,7 @@ package struct DigestCredentials: Sendable, Hashable {
     package let nonce: String
     /// How many requests have been sent with the nonce, this one included; at least 1.
     package let count: UInt32
-    package let algorithm: DigestChallenge.Algorithm
+    package let algorithm: DigestAlgorithm
     package let opaque: String?
 
     private let clientNonce: String
@@ -35,7 +35,7 @@ package struct DigestCredentials: Sendable, Hashable {
             let (user, isHashed) = Self.user(answer)
         else { return nil }
         let name = answer["algorithm"] ?? "MD5"
-        guard let algorithm = DigestChallenge.Algorithm.allCases.first(where: { Grammar.matches($0.name, name) }),
+        guard let algorithm = DigestAlgorithm.allCases.first(where: { Grammar.matches($0.name, name) }),
             let realm = answer["realm"], let target = answer["uri"], let nonce = answer["nonce"],
             let protection = answer["qop"], Grammar.matches(protection, "auth"),
             let clientNonce = answer["cnonce"], !clientNonce.isEmpty,
@@ -115,7 +115,7 @@ package struct DigestCredentials: Sendable, Hashable {
 public struct DigestSecret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     private enum Kind: Hashable {
         case password(String)
-        case hash(DigestChallenge.Algorithm, [UInt8])
+        case hash(DigestAlgorithm, [UInt8])
     }
 
     private let kind: Kind
@@ -140,7 +140,7 @@ public struct DigestSecret: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     /// - Parameters:
     ///   - hexadecimal: The hash.
     ///   - algorithm: What it was made by.
-    public init?(hash hexadecimal: String, _ algorithm: DigestChallenge.Algorithm) {
+    public init?(hash hexadecimal: String, _ algorithm: DigestAlgorithm) {
         guard let bytes = Base16.decode(hexadecimal), bytes.count == algorithm.length else { return nil }
         self.init(.hash(algorithm, bytes))
     }
@@ -154,7 +154,7 @@ public struct DigestSecret: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     package func hash(
         user: String,
         realm: String,
-        _ algorithm: DigestChallenge.Algorithm,
+        _ algorithm: DigestAlgorithm,
         _ digest: DigestChallenge.Digest
     ) -> [UInt8]? {
         let password = if case .password(let password) = kind { password } else { "" }
@@ -166,7 +166,7 @@ public struct DigestSecret: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     }
 
     /// The algorithm of a hash; nil for a password.
-    package var algorithm: DigestChallenge.Algorithm? {
+    package var algorithm: DigestAlgorithm? {
         if case .hash(let algorithm, _) = kind { algorithm } else { nil }
     }
 }

@@ -2,20 +2,20 @@
 // Copyright (c) the Duplex authors
 
 /// Checks UTF-8 as it arrives, in any split, and fails at the first byte that can't belong to a valid text (RFC 3629).
-public struct UTF8Validator: Sendable, Hashable {
+package struct UTF8Validator: Sendable, Hashable {
     /// Where within a character the text stands: one of ``UTF8States``.
     private var state = UTF8States.boundary
 
     /// A validator at the beginning of a text.
-    public init() {}
+    package init() {}
 
     /// Whether the text may end here: no character has been begun and not finished.
-    public var isComplete: Bool { state == UTF8States.boundary }
+    package var isComplete: Bool { state == UTF8States.boundary }
 
     /// Takes the next bytes.
     ///
     /// - Returns: whether they can belong to a valid text. Once false, always false.
-    public mutating func validate(_ bytes: RawSpan) -> Bool {
+    package mutating func validate(_ bytes: RawSpan) -> Bool {
         // Only its lowest six bits count until the end; shifts take no more of it, so they needn't be cut out each time.
         var wide = UInt64(state)
         var index = 0

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 // Commands to bytes: what a server says, appended to an output that the caller sends.
 
 extension HTTPServerSession {
     /// What happens to the connection after a response.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// The next request may come.
         case next
         /// Nothing more is sent: the connection is to be ended in order.
@@ -20,7 +20,7 @@ extension HTTPServerSession {
     /// Requests the body: a client that waits for `100 Continue` gets it (RFC 9110 section 10.1.1).
     ///
     /// Sent once, and never after the head of the response.
-    public mutating func wantBody(into bytes: inout [UInt8]) {
+    package mutating func wantBody(into bytes: inout [UInt8]) {
         guard facts.awaitsContinue, case .due = output, case .body = input else { return }
         facts.awaitsContinue = false
         ResponseHead(status: .continue).write(to: &bytes)
@@ -36,7 +36,7 @@ extension HTTPServerSession {
     ///   - bytes: what it is appended to.
     /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongOrder`` after the head of the response, or when the status is
     ///   no interim one.
-    public mutating func writeInterim(
+    package mutating func writeInterim(
         _ status: HTTPResponse.Status,
         _ headers: HTTPFields,
         into bytes: inout [UInt8]
@@ -68,7 +68,7 @@ extension HTTPServerSession {
     /// - Returns: whether a body goes out; where it doesn't, pieces are taken and dropped.
     /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongOrder`` when no response is due.
     @discardableResult
-    public mutating func writeHead(
+    package mutating func writeHead(
         _ start: ResponseStart,
         _ headers: HTTPFields = HTTPFields(),
         length: ResponseLength,
@@ -157,7 +157,7 @@ extension HTTPServerSession {
     // MARK: The body
 
     /// Whether the body of the present response goes out.
-    public var sendsBody: Bool {
+    package var sendsBody: Bool {
         if case .body(let framing) = output { framing != .none } else { false }
     }
 
@@ -172,7 +172,7 @@ extension HTTPServerSession {
     /// - Returns: whether the bytes are to be sent.
     /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongLength`` when there are more than was said in the head, and
     ///   ``HTTPProtocolError/Code/wrongOrder`` where no body is being sent.
-    public mutating func beginPiece(_ count: Int, into bytes: inout [UInt8]) throws(HTTPProtocolError) -> Bool {
+    package mutating func beginPiece(_ count: Int, into bytes: inout [UInt8]) throws(HTTPProtocolError) -> Bool {
         guard case .body(let framing) = output else {
             throw HTTPProtocolError(.wrongOrder, "no response is being sent")
         }
@@ -194,12 +194,12 @@ extension HTTPServerSession {
     }
 
     /// Appends what goes after the bytes of a piece.
-    public func endPiece(into bytes: inout [UInt8]) {
+    package func endPiece(into bytes: inout [UInt8]) {
         if case .body(.chunked) = output { HeadWriter.appendLineEnd(to: &bytes) }
     }
 
     /// Writes a piece of the body; see ``beginPiece(_:into:)``.
-    public mutating func writePiece(_ piece: RawSpan, into bytes: inout [UInt8]) throws(HTTPProtocolError) {
+    package mutating func writePiece(_ piece: RawSpan, into bytes: inout [UInt8]) throws(HTTPProtocolError) {
         guard try beginPiece(piece.byteCount, into: &bytes) else { return }
         bytes.append(piece)
         endPiece(into: &bytes)
@@ -210,7 +210,7 @@ extension HTTPServerSession {
     ///
     /// - Returns: what happens to the connection.
     /// - Throws: as the former does.
-    public mutating func writeResponse(
+    package mutating func writeResponse(
         _ start: ResponseStart,
         _ headers: HTTPFields = HTTPFields(),
         body: RawSpan,
@@ -245,7 +245,7 @@ extension HTTPServerSession {
     ///   - now: the time.
     ///   - bytes: what the last chunk is appended to.
     /// - Returns: what happens to the connection.
-    public mutating func endResponse(
+    package mutating func endResponse(
         trailers: HTTPFields = [:],
         now: Instant,
         into bytes: inout [UInt8]
@@ -292,7 +292,7 @@ extension HTTPServerSession {
     }
 
     /// Gives the response up in the middle: the connection is to be cut.
-    public mutating func abandonResponse() {
+    package mutating func abandonResponse() {
         output = .idle
         input = .over
         persists = false
@@ -305,7 +305,7 @@ extension HTTPServerSession {
     ///   - date: the value of Date, as in ``ResponseStart``.
     ///   - bytes: what it is appended to.
     /// - Throws: ``HTTPProtocolError`` with ``HTTPProtocolError/Code/wrongOrder`` unless a whole request waits for its response.
-    public mutating func switchProtocols(
+    package mutating func switchProtocols(
         _ head: ResponseHead,
         date: String? = nil,
         into bytes: inout [UInt8]

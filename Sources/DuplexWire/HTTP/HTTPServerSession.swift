@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// The server's side of one HTTP/1.1 connection, without a socket: bytes to events, commands to bytes (RFC 9112).
 ///
@@ -12,9 +12,10 @@ public import HTTPTypes
 ///
 /// Time is handed in; ``deadline`` says when ``timeOut(now:)`` is to be asked. It can't be copied: of a connection there is
 /// one.
-public struct HTTPServerSession: ~Copyable, Sendable {
+@usableFromInline
+package struct HTTPServerSession: ~Copyable, Sendable {
     /// What a client has sent.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// A request. Its body follows, and then ``end(trailers:)``, unless ``RequestHead/framing`` is `none`.
         case request(RequestHead)
         /// Bytes of the request's body, by their place in the input.
@@ -28,20 +29,20 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     }
 
     /// What a session is held to.
-    public struct Settings: Sendable {
+    package struct Settings: Sendable {
         /// Of these, `headSize`, `headFields`, `headTime`, `bodySize` and `bodyRate`.
-        public var limits: HTTPLimits
+        package var limits: HTTPLimits
         /// How long the connection may stay without a request.
         ///
         /// Default: 60 s.
-        public var idleTime: Duration
+        package var idleTime: Duration
         /// How much of a request's body that the app didn't take is read past to keep the connection.
         ///
         /// Default: 64 KiB.
-        public var discardSize: ByteCount
+        package var discardSize: ByteCount
 
         /// Makes settings.
-        public init(
+        package init(
             limits: HTTPLimits = .internet,
             idleTime: Duration = .seconds(60),
             discardSize: ByteCount = .kibibytes(64)
@@ -113,12 +114,12 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     var facts = Facts()
     /// Whether the session is over in the middle of a body that nobody wanted: the client may still be sending it, and a
     /// connection that is closed with bytes unread takes the response along.
-    public private(set) var leavesBody = false
+    package private(set) var leavesBody = false
     /// Whether another request may follow the present one, as far as is known.
     var persists = true
 
     /// Makes a session for a connection that was just accepted; its first request has `headTime` to come.
-    public init(_ settings: Settings = Settings(), now: Instant) {
+    package init(_ settings: Settings = Settings(), now: Instant) {
         self.init(SharedSettings(settings), now: now)
     }
 
@@ -134,12 +135,12 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     // MARK: Input
 
     /// Whether a request waits for its response, or is being answered.
-    public var isAnswering: Bool {
+    @usableFromInline package var isAnswering: Bool {
         if case .idle = output { false } else { true }
     }
 
     /// Whether the session takes input now; what comes otherwise is to be kept, or not to be received.
-    public var takesInput: Bool {
+    @usableFromInline package var takesInput: Bool {
         switch input {
         case .head, .body, .discarding: true
         case .whole, .over: false
@@ -147,15 +148,15 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     }
 
     /// Whether nothing more is taken, and nothing more may be sent once the present response has ended.
-    public var isOver: Bool {
+    @usableFromInline package var isOver: Bool {
         if case .over = input { true } else { false }
     }
 
     /// Whether it is over and no response is due: the connection is to be ended.
-    public var hasEnded: Bool { isOver && !isAnswering }
+    @usableFromInline package var hasEnded: Bool { isOver && !isAnswering }
 
     /// Whether a request has begun and its head isn't complete.
-    public var isMidHead: Bool {
+    @usableFromInline package var isMidHead: Bool {
         if case .head = input { parser.isMidHead } else { false }
     }
 
@@ -166,7 +167,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     ///   - position: where to begin; left behind the last byte taken.
     ///   - now: the time.
     /// - Returns: the event, or nil when more input is needed or a response is awaited first.
-    public mutating func next(_ bytes: Span<UInt8>, from position: inout Int, now: Instant) -> Event? {
+    package mutating func next(_ bytes: Span<UInt8>, from position: inout Int, now: Instant) -> Event? {
         do throws(HTTPProtocolError) {
             switch input {
             case .head: return try takeHead(bytes, from: &position, now)
@@ -223,7 +224,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     ///   - limits: of these, `bodySize`, and `headSize` and `headFields` for what frames its chunks.
     ///   - now: the time.
     /// - Returns: a violation when the body is announced to be longer.
-    public mutating func limitBody(of head: RequestHead, to limits: HTTPLimits, now: Instant) -> Event? {
+    package mutating func limitBody(of head: RequestHead, to limits: HTTPLimits, now: Instant) -> Event? {
         guard case .body = input else { return nil }
         do throws(HTTPProtocolError) {
             input = .body(try BodyDecoder(head.framing, limits: limits))
@@ -302,7 +303,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     /// It still waits for the present response, which is the last one (RFC 9112 section 9.6).
     ///
     /// - Returns: a violation when a body was cut short.
-    public mutating func inputEnded() -> Event? {
+    package mutating func inputEnded() -> Event? {
         defer { persists = false }
         guard case .body(var decoder) = input else {
             if case .whole = input { return nil }
@@ -329,28 +330,31 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     }
 
     /// Takes no further request: the connection ends after the present response, or at once where none is due.
-    public mutating func shutDown() {
+    package mutating func shutDown() {
         persists = false
         if case .idle = output, !isMidHead { input = .over }
     }
 
     /// How a connection goes on, asked after all that was done.
-    public struct Standing: Sendable, Hashable {
+    @usableFromInline
+    package struct Standing: Sendable, Hashable {
         /// As in ``HTTPServerSession/hasEnded``.
-        public let hasEnded: Bool
+        package let hasEnded: Bool
         /// As in ``HTTPServerSession/leavesBody``.
-        public let leavesBody: Bool
+        package let leavesBody: Bool
         /// As in ``HTTPServerSession/deadline``.
-        public let deadline: Instant?
+        package let deadline: Instant?
     }
 
     /// How the connection goes on: ``hasEnded``, ``leavesBody`` and ``deadline`` at once, as each request asks for them.
-    public var standing: Standing { Standing(hasEnded: hasEnded, leavesBody: leavesBody, deadline: deadline) }
+    @usableFromInline package var standing: Standing {
+        Standing(hasEnded: hasEnded, leavesBody: leavesBody, deadline: deadline)
+    }
 
     // MARK: Time
 
     /// When ``timeOut(now:)`` is to be asked; nil while nobody waits for the client.
-    public var deadline: Instant? {
+    @usableFromInline package var deadline: Instant? {
         switch input {
         case .head: headDeadline
         case .body, .discarding: pace.deadline
@@ -359,12 +363,12 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     }
 
     /// The app doesn't take the body for now, so the client isn't waited for.
-    public mutating func pauseBody(now: Instant) {
+    package mutating func pauseBody(now: Instant) {
         pace.pause(now: now)
     }
 
     /// The app takes the body again; the time in between isn't the client's.
-    public mutating func resumeBody(now: Instant) {
+    package mutating func resumeBody(now: Instant) {
         pace.resume(now: now)
     }
 
@@ -373,7 +377,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     /// - Parameter now: the time.
     /// - Returns: a violation, answered with 408, when a request had begun; nil before the deadline, and where the
     ///   connection has only been idle for too long: then ``isOver`` is true.
-    public mutating func timeOut(now: Instant) -> Event? {
+    package mutating func timeOut(now: Instant) -> Event? {
         guard let deadline, deadline <= now else { return nil }
         switch input {
         case .head where !parser.isMidHead, .discarding:

@@ -5,7 +5,7 @@
 ///
 /// What isn't well formed is refused rather than passed on as it stands: a path that one reader decodes and another
 /// doesn't names two different things.
-public enum PercentDecoding {
+package enum PercentDecoding {
     /// The text with each `%` and its two hexadecimal digits replaced by the byte that they stand for.
     ///
     /// - Parameters:
@@ -13,7 +13,7 @@ public enum PercentDecoding {
     ///   - plusIsSpace: Whether `+` stands for a space, as in forms and queries. Default: not so.
     /// - Returns: The decoded text, or nil if two hexadecimal digits don't follow a `%`, if a NUL comes out, or if the
     ///   bytes aren't UTF-8.
-    public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+    package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         decode(bytes: text.utf8, plusIsSpace: plusIsSpace)
     }
 
@@ -25,7 +25,7 @@ public enum PercentDecoding {
     /// - Parameter path: The path as it was sent, such as ``RequestHead/path``.
     /// - Returns: The segments after the first slash, one of them empty for `/`; nil if the path doesn't begin with a
     ///   slash or a segment can't be decoded.
-    public static func segments(ofPath path: some StringProtocol) -> [String]? {
+    package static func segments(ofPath path: some StringProtocol) -> [String]? {
         segments(of: Substring(path))
     }
 
@@ -90,12 +90,12 @@ public enum PercentDecoding {
 }
 
 /// Writes text so that it can stand in a path (RFC 3986 section 3.3).
-public enum PercentEncoding {
+package enum PercentEncoding {
     /// A segment of a path: all but letters, digits, and `-._~` are encoded.
     ///
     /// - Parameter text: any text, such as a file's name; a slash in it is encoded.
     /// - Returns: the text, each byte of its UTF-8 that may not stand there as `%` and two digits.
-    public static func segment(_ text: String) -> String {
+    package static func segment(_ text: String) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {
             if isUnreserved(byte) {

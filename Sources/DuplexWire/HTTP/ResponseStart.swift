@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// The lines that a response begins with: its status, Date and Content-Type.
 ///
 /// Many responses have the same ones, as long as it is the same second: a server makes them once.
-public final class ResponseStart: Sendable {
+package final class ResponseStart: Sendable {
     /// The status; a final one, 200 to 999, for a response that has a body.
-    public let status: HTTPResponse.Status
+    package let status: HTTPResponse.Status
     /// The value of Content-Type; nil for none.
-    public let mediaType: String?
+    package let mediaType: String?
     let lines: [UInt8]
     let hasDate: Bool
 
@@ -20,7 +20,7 @@ public final class ResponseStart: Sendable {
     ///   - status: the status.
     ///   - mediaType: the value of Content-Type; nil for none.
     ///   - date: the value of Date; nil for none (RFC 9110 section 6.6.1). Nothing here reads a clock.
-    public init(_ status: HTTPResponse.Status, mediaType: String? = nil, date: String? = nil) {
+    package init(_ status: HTTPResponse.Status, mediaType: String? = nil, date: String? = nil) {
         self.status = status
         self.mediaType = mediaType
         var lines: [UInt8] = []
@@ -75,7 +75,7 @@ enum ResponseFraming: Sendable, Hashable {
 }
 
 /// How long the body of a response is.
-public enum ResponseLength: Sendable, Hashable {
+package enum ResponseLength: Sendable, Hashable {
     /// That many bytes.
     case bytes(Int)
     /// Known when it has ended.

@@ -3,25 +3,25 @@
 
 /// Where a WebSocket server is reached: `ws://host[:port]/path?query`, or `wss:` for a connection with TLS
 /// (RFC 6455 section 3); or `ws+unix:/path/of.sock:/path?query` for one on a Unix socket of this machine.
-public struct WebSocketURL: Sendable, Hashable {
+package struct WebSocketURL: Sendable, Hashable {
     /// Whether the connection is secured with TLS.
-    public let isSecure: Bool
+    package let isSecure: Bool
     /// The host in lower case: a name, an IPv4 address, or an IPv6 address without brackets and zone.
-    public let host: String
+    package let host: String
     /// The zone of an IPv6 address, such as `eth0`, which says on which link a link-local address is meant (RFC 6874).
-    public let zone: String?
+    package let zone: String?
     /// The port; 80 for `ws` and 443 for `wss` where none is written.
-    public let port: Int
+    package let port: Int
     /// The path and the query as they go into the request line; at least `/`.
-    public let requestTarget: String
+    package let requestTarget: String
     /// What stands before the `@`, as it was written; nil without one.
     ///
     /// It isn't part of the request target, the Host field or the ``description``, so that a password isn't logged.
-    public let userInfo: String?
+    package let userInfo: String?
     /// The path of the Unix socket, or `@` and its name where it isn't a file; nil for TCP.
     ///
     /// With one the ``host`` is `localhost`, which is what goes into the Host field.
-    public let unixPath: String?
+    package let unixPath: String?
 
     private let authorityHost: String
 
@@ -36,7 +36,7 @@ public struct WebSocketURL: Sendable, Hashable {
     ///
     /// - Parameter text: The URL.
     /// - Throws: ``WebSocketURLError`` saying what is wrong with it.
-    public init(_ text: String) throws(WebSocketURLError) {
+    package init(_ text: String) throws(WebSocketURLError) {
         try self.init(text) { host throws(WebSocketURLError) in throw WebSocketURLError(unconverted: host) }
     }
 
@@ -129,12 +129,12 @@ public struct WebSocketURL: Sendable, Hashable {
     }
 
     /// The value of the Host field: the host, and the port unless it's the scheme's own (RFC 6455 section 4.1, item 4).
-    public var hostField: String {
+    package var hostField: String {
         port == (isSecure ? 443 : 80) ? authorityHost : "\(authorityHost):\(port)"
     }
 
     /// The origin of a page that the server would serve from the same host and port, such as `https://example.com`.
-    public var origin: String { (isSecure ? "https://" : "http://") + hostField }
+    package var origin: String { (isSecure ? "https://" : "http://") + hostField }
 
     /// Blanks and line ends around a URL, as copying one brings them along (URL Standard, section 4.4).
     private static func withoutBlanksAround(_ text: String) -> String {
@@ -217,7 +217,7 @@ public struct WebSocketURL: Sendable, Hashable {
 
 extension WebSocketURL: CustomStringConvertible {
     /// The URL without user information, with the zone if there is one, and with the port unless it's the scheme's own.
-    public var description: String {
+    package var description: String {
         if let unixPath { return "ws+unix:\(Self.encoded(unixPath)):\(requestTarget)" }
         let scheme = isSecure ? "wss://" : "ws://"
         guard let zone else { return scheme + hostField + requestTarget }
@@ -243,33 +243,25 @@ extension Authority {
 }
 
 /// What is wrong with a URL.
-public struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault; an open set, to which later versions may add.
-    public struct Code: ErrorCode {
-        /// The code's name, such as `scheme`.
-        public let rawValue: String
-
-        /// Makes a code of that name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
+package struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of faults; later versions may add some.
+    package enum Code: String, Sendable {
         /// The scheme is none of ws, wss, http and https.
-        public static let scheme = Code(rawValue: "scheme")
+        case scheme
         /// The host is missing, or the host or the port is malformed.
-        public static let host = Code(rawValue: "host")
+        case host
         /// What stands before the `@` has a character that it can't have (RFC 3986 section 3.2.1).
-        public static let userInfo = Code(rawValue: "userInfo")
+        case userInfo
         /// The URL has a fragment (RFC 6455 section 3).
-        public static let fragment = Code(rawValue: "fragment")
+        case fragment
         /// The URL has a character that no URL has (RFC 3986 section 2).
-        public static let invalidCharacter = Code(rawValue: "invalidCharacter")
+        case invalidCharacter
     }
 
     /// The kind of fault.
-    public let code: Code
+    package let code: Code
     /// What was seen, in plain words.
-    public let message: String
+    package let message: String
 
     /// The error of a host that has to be in ASCII; with the form that it has there, if no tables are needed to know it.
     ///
@@ -283,13 +275,13 @@ public struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConverti
     }
 
     /// Makes an error.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
     /// The code and the message in one line.
-    public var description: String { "WebSocketURLError.\(code.rawValue): \(message)" }
+    package var description: String { "WebSocketURLError.\(code.rawValue): \(message)" }
 }
 
 /// The form in ASCII of host names with other characters (RFC 3492), for names that need no tables to be prepared for it.

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// The client's part of the handshake that makes a WebSocket of an HTTP/1.1 request (RFC 6455 section 4.1).
 ///
 /// Send ``requestBytes``, then hand in what arrives until there's a result or an error. Randomness and the digest are
 /// handed in, too.
-public struct ClientHandshake: Sendable {
+package struct ClientHandshake: Sendable {
     /// What was agreed on.
-    public struct Result: Sendable, Hashable {
+    package struct Result: Sendable, Hashable {
         /// The server's response head, with its other fields, such as cookies.
-        public let responseHead: ResponseHead
+        package let responseHead: ResponseHead
         /// The subprotocol that the server chose; nil for none.
-        public let subprotocol: String?
+        package let subprotocol: String?
         /// The extensions that the server accepted, with its parameters: each has been offered, but what the parameters
         /// agree to is for the extension to judge, unless it is permessage-deflate: see ``deflate``.
-        public let extensions: [ExtensionOffer]
+        package let extensions: [ExtensionOffer]
         /// What was agreed on for permessage-deflate, in an answer that was checked against the offers; nil if the server
         /// declined it or nothing was offered.
-        public let deflate: DeflateAgreement?
+        package let deflate: DeflateAgreement?
     }
 
     private enum State {
@@ -30,7 +30,7 @@ public struct ClientHandshake: Sendable {
     }
 
     /// The request to send.
-    public let requestBytes: [UInt8]
+    package let requestBytes: [UInt8]
 
     private let sent: HandshakeHint.Sent
     private let expectation: ResponseExpectation
@@ -55,7 +55,7 @@ public struct ClientHandshake: Sendable {
     /// - Throws: ``HandshakeError`` with the code `invalidRequest` if the key hasn't 16 bytes, if the subprotocols
     ///   aren't different tokens, if a field is one of the handshake's own: Upgrade, Connection, Sec-WebSocket-Key
     ///   and the like, or if one that comes once is there twice.
-    public init(
+    package init(
         url: WebSocketURL,
         subprotocols: [String] = [],
         headers: HTTPFields = [:],
@@ -94,7 +94,7 @@ public struct ClientHandshake: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: What was agreed on, or nil when more input is needed; nil as well after the result has been returned.
     /// - Throws: ``HandshakeError``; the same again at each further call.
-    public mutating func receive(
+    package mutating func receive(
         _ input: Span<UInt8>,
         from position: inout Int
     ) throws(HandshakeError) -> Result? {
@@ -109,7 +109,7 @@ public struct ClientHandshake: Sendable {
     /// Takes note that the stream has ended, or that the caller won't wait any longer, before there was a result.
     ///
     /// - Returns: The error that this makes of the handshake, with what has arrived of the response.
-    public mutating func finish() -> HandshakeError {
+    package mutating func finish() -> HandshakeError {
         let error =
             switch state {
             case .failed(let error): error

@@ -2,34 +2,34 @@
 // Copyright (c) the Duplex authors
 
 /// What one side wants of permessage-deflate, and the rules by which it comes to an agreement (RFC 7692 section 7.1).
-public struct DeflateNegotiation: Sendable, Hashable {
+package struct DeflateNegotiation: Sendable, Hashable {
     /// Whether the server's messages may refer to those before them.
     ///
     /// Default: yes.
-    public var serverContextTakeover = true
+    package var serverContextTakeover = true
     /// Whether the client's messages may refer to those before them.
     ///
     /// Default: yes.
-    public var clientContextTakeover = true
+    package var clientContextTakeover = true
     /// The largest window for the server's messages, as an exponent, 8 to 15; others are taken as the nearest of these.
     ///
     /// Default: 12.
-    public var serverWindowBits = 12
+    package var serverWindowBits = 12
     /// The largest window for the client's messages, as an exponent, 8 to 15; others are taken as the nearest of these.
     ///
     /// Default: 12.
-    public var clientWindowBits = 12
+    package var clientWindowBits = 12
 
     /// Whether a client's first offer names these settings; one that doesn't is what browsers send.
     ///
     /// Some gateways refuse a handshake for a parameter with a value. Default: true.
-    public var namesSettings = true
+    package var namesSettings = true
 
     /// The smallest window that a server answers with: zlib, and who uses it, has none of 8 for raw deflate.
-    public static let smallestDeflatingWindow = 9
+    package static let smallestDeflatingWindow = 9
 
     /// The defaults: windows of 12 bits, and context taken over.
-    public init() {}
+    package init() {}
 
     private static func bounded(_ bits: Int) -> Int { min(max(bits, 8), 15) }
 
@@ -44,7 +44,7 @@ public struct DeflateNegotiation: Sendable, Hashable {
     /// 7.1.1.1 and 7.1.2.1), and some take no parameter with a value. So after an offer with either comes a bare one,
     /// in which the client only says that it can be asked for a window. It keeps to its own settings whatever is agreed
     /// on.
-    public var offers: [DeflateOffer] {
+    package var offers: [DeflateOffer] {
         var bare = DeflateOffer()
         bare.clientMaxWindowBits = .any
         guard namesSettings else { return [bare] }
@@ -65,7 +65,7 @@ public struct DeflateNegotiation: Sendable, Hashable {
     ///   - offers: what was offered.
     /// - Returns: `nil` when the answer isn't one that may be given to any of the offers, so that the handshake fails
     ///   (section 7.1).
-    public static func agreement(_ answer: ExtensionOffer, to offers: [DeflateOffer]) -> DeflateAgreement? {
+    package static func agreement(_ answer: ExtensionOffer, to offers: [DeflateOffer]) -> DeflateAgreement? {
         guard let agreement = DeflateAgreement(answer), let fields = DeflateFields(answer) else { return nil }
         return offers.contains { fields.answers($0) } ? agreement : nil
     }
@@ -76,7 +76,7 @@ public struct DeflateNegotiation: Sendable, Hashable {
     ///
     /// - Parameter offers: all extensions that the client offers, in its order.
     /// - Returns: the answer and what it agrees to; `nil` when there is no offer that can be accepted.
-    public func accept(_ offers: [ExtensionOffer]) -> (answer: ExtensionOffer, agreement: DeflateAgreement)? {
+    package func accept(_ offers: [ExtensionOffer]) -> (answer: ExtensionOffer, agreement: DeflateAgreement)? {
         for offer in offers.lazy.compactMap({ DeflateOffer($0) }) {
             if let answer = answer(offer) { return answer }
         }
@@ -108,9 +108,9 @@ public struct DeflateNegotiation: Sendable, Hashable {
 }
 
 /// One offer of permessage-deflate, as a client makes it (RFC 7692 section 7.1).
-public struct DeflateOffer: Sendable, Hashable {
+package struct DeflateOffer: Sendable, Hashable {
     /// What a client says about the window that it deflates with (RFC 7692 section 7.1.2.2).
-    public enum ClientWindow: Sendable, Hashable {
+    package enum ClientWindow: Sendable, Hashable {
         /// The server may bound the window.
         case any
         /// The server may bound the window, and the client's is no larger than that in any case.
@@ -118,16 +118,16 @@ public struct DeflateOffer: Sendable, Hashable {
     }
 
     /// Whether the server is to forget each message before the next one (section 7.1.1.1).
-    public var serverNoContextTakeover = false
+    package var serverNoContextTakeover = false
     /// Whether the client says that it forgets each message before the next one (section 7.1.1.2).
-    public var clientNoContextTakeover = false
+    package var clientNoContextTakeover = false
     /// The largest window that the server may deflate with, as an exponent of 8 to 15; `nil` for any (section 7.1.2.1).
-    public var serverMaxWindowBits: Int?
+    package var serverMaxWindowBits: Int?
     /// What the server may ask of the client's window; `nil` if it may ask nothing (section 7.1.2.2).
-    public var clientMaxWindowBits: ClientWindow?
+    package var clientMaxWindowBits: ClientWindow?
 
     /// Makes an offer without parameters.
-    public init() {}
+    package init() {}
 
     /// Reads an offer.
     ///
@@ -135,7 +135,7 @@ public struct DeflateOffer: Sendable, Hashable {
     /// defined, comes twice, or has a value that it must not have.
     ///
     /// - Parameter offer: as it was parsed.
-    public init?(_ offer: ExtensionOffer) {
+    package init?(_ offer: ExtensionOffer) {
         guard let fields = DeflateFields(offer) else { return nil }
         serverNoContextTakeover = fields.serverNoContextTakeover
         clientNoContextTakeover = fields.clientNoContextTakeover
@@ -152,7 +152,7 @@ public struct DeflateOffer: Sendable, Hashable {
     }
 
     /// The offer as it goes into the field Sec-WebSocket-Extensions.
-    public var extensionOffer: ExtensionOffer {
+    package var extensionOffer: ExtensionOffer {
         var fields = DeflateFields()
         fields.serverNoContextTakeover = serverNoContextTakeover
         fields.clientNoContextTakeover = clientNoContextTakeover
@@ -252,16 +252,16 @@ struct DeflateFields {
 /// What a client and a server have agreed on for permessage-deflate: the server's answer (RFC 7692 section 7.1).
 public struct DeflateAgreement: Sendable, Hashable {
     /// Whether the server forgets each message before the next one (section 7.1.1.1).
-    public var serverNoContextTakeover = false
+    public package(set) var serverNoContextTakeover = false
     /// Whether the client forgets each message before the next one (section 7.1.1.2).
-    public var clientNoContextTakeover = false
+    public package(set) var clientNoContextTakeover = false
     /// The largest window that the server deflates with, as an exponent of 8 to 15 (section 7.1.2.1).
-    public var serverMaxWindowBits = 15
+    public package(set) var serverMaxWindowBits = 15
     /// The largest window that the client deflates with, as an exponent of 8 to 15 (section 7.1.2.2).
-    public var clientMaxWindowBits = 15
+    public package(set) var clientMaxWindowBits = 15
 
     /// Makes an agreement without parameters: whole windows, and context taken over.
-    public init() {}
+    package init() {}
 
     /// Reads an answer.
     ///
@@ -269,7 +269,7 @@ public struct DeflateAgreement: Sendable, Hashable {
     /// twice, or has a value that it must not have; in an answer both windows have one.
     ///
     /// - Parameter answer: as it was parsed.
-    public init?(_ answer: ExtensionOffer) {
+    package init?(_ answer: ExtensionOffer) {
         guard let fields = DeflateFields(answer) else { return nil }
         let windows = [fields.serverMaxWindowBits, fields.clientMaxWindowBits]
         if windows.contains(.withoutValue) { return nil }

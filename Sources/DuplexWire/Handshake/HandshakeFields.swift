@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// The field Sec-WebSocket-Extensions (RFC 6455 sections 9.1 and 11.3.2).
-public enum ExtensionHeader {
+package enum ExtensionHeader {
     /// The most extensions in all such fields of a head.
-    public static let offerBound = 32
+    package static let offerBound = 32
     /// The most parameters of one extension.
-    public static let parameterBound = 32
+    package static let parameterBound = 32
 
     /// The extensions in all the fields of that name, in their order.
     ///
@@ -18,7 +18,7 @@ public enum ExtensionHeader {
     /// - Parameter headers: The fields of a head.
     /// - Returns: The extensions; none if there is no such field; nil if one of the fields is malformed, is there but
     ///   names no extension, or goes beyond the bounds.
-    public static func parse(_ headers: HTTPFields) -> [ExtensionOffer]? {
+    package static func parse(_ headers: HTTPFields) -> [ExtensionOffer]? {
         guard headers.contains(.secWebSocketExtensions) else { return [] }
         var offers: [ExtensionOffer] = []
         for value in headers[values: .secWebSocketExtensions] {
@@ -30,7 +30,7 @@ public enum ExtensionHeader {
     }
 
     /// The extensions in one field's value, or nil if it is malformed, names no extension, or goes beyond the bounds.
-    public static func parse(_ value: String) -> [ExtensionOffer]? {
+    package static func parse(_ value: String) -> [ExtensionOffer]? {
         var scanner = FieldScanner(value)
         var offers: [ExtensionOffer] = []
         repeat {
@@ -43,7 +43,7 @@ public enum ExtensionHeader {
     }
 
     /// The value of a field with these extensions.
-    public static func serialize(_ offers: [ExtensionOffer]) -> String {
+    package static func serialize(_ offers: [ExtensionOffer]) -> String {
         offers.map(\.description).joined(separator: ", ")
     }
 }
@@ -78,16 +78,16 @@ extension FieldScanner {
 }
 
 /// An extension with its parameters, offered by a client or accepted by a server (RFC 6455 section 9.1).
-public struct ExtensionOffer: Sendable, Hashable {
+package struct ExtensionOffer: Sendable, Hashable {
     /// A parameter of an extension.
-    public struct Parameter: Sendable, Hashable {
+    package struct Parameter: Sendable, Hashable {
         /// The name; a token.
-        public let name: String
+        package let name: String
         /// The value without quotation marks, a token as well; nil where there is none.
-        public let value: String?
+        package let value: String?
 
         /// Makes a parameter, or is nil if the name or the value isn't a token.
-        public init?(_ name: String, _ value: String? = nil) {
+        package init?(_ name: String, _ value: String? = nil) {
             guard Grammar.isToken(name), value.map(Grammar.isToken) ?? true else { return nil }
             self.name = name
             self.value = value
@@ -95,12 +95,12 @@ public struct ExtensionOffer: Sendable, Hashable {
     }
 
     /// The registered name, such as `permessage-deflate`; a token.
-    public let name: String
+    package let name: String
     /// The parameters in their order; a name may come twice, which the extension itself has to judge.
-    public let parameters: [Parameter]
+    package let parameters: [Parameter]
 
     /// Makes an offer, or is nil if the name isn't a token.
-    public init?(_ name: String, parameters: [Parameter] = []) {
+    package init?(_ name: String, parameters: [Parameter] = []) {
         guard Grammar.isToken(name) else { return nil }
         self.name = name
         self.parameters = parameters
@@ -115,22 +115,22 @@ public struct ExtensionOffer: Sendable, Hashable {
 
 extension ExtensionOffer: CustomStringConvertible {
     /// The offer as it stands in a field, such as `permessage-deflate; client_max_window_bits=12`.
-    public var description: String {
+    package var description: String {
         name + parameters.map { "; " + $0.name + ($0.value.map { "=" + $0 } ?? "") }.joined()
     }
 }
 
 /// The field Sec-WebSocket-Protocol of a request (RFC 6455 sections 4.1 and 11.3.4).
-public enum SubprotocolHeader {
+package enum SubprotocolHeader {
     /// The most subprotocols in a request.
-    public static let bound = 100
+    package static let bound = 100
 
     /// The subprotocols in all the fields of that name, in the order of the client's preference.
     ///
     /// - Parameter headers: The fields of a request.
     /// - Returns: The subprotocols; none if there is no such field; nil if a name isn't a token or comes twice, if
     ///   there are more than ``bound``, or if the fields are there but name none.
-    public static func parse(_ headers: HTTPFields) -> [String]? {
+    package static func parse(_ headers: HTTPFields) -> [String]? {
         guard headers.contains(.secWebSocketProtocol) else { return [] }
         let names = headers[values: .secWebSocketProtocol].flatMap(Grammar.list).map(String.init)
         return !names.isEmpty && isValid(names) ? names : nil
@@ -139,7 +139,7 @@ public enum SubprotocolHeader {
     /// Whether a client may ask for these: each a token and none twice (RFC 6455 section 4.1, item 10).
     ///
     /// Upper and lower case count as different (RFC 6455 section 11.5).
-    public static func isValid(_ names: [String]) -> Bool {
+    package static func isValid(_ names: [String]) -> Bool {
         names.count <= bound && names.allSatisfy(Grammar.isToken) && Set(names).count == names.count
     }
 }
@@ -148,14 +148,14 @@ public enum SubprotocolHeader {
 ///
 /// The client sends 16 random bytes in base64, and the server answers with a digest over them. It keeps caches and
 /// servers of other protocols from seeming to agree; it's no secret and proves no identity.
-public enum AcceptKey {
+package enum AcceptKey {
     /// A SHA-1 digest: takes any bytes and returns 20 (RFC 3174).
     ///
     /// It is handed in, since this module computes no digests.
-    public typealias Digest = @Sendable ([UInt8]) -> [UInt8]
+    package typealias Digest = @Sendable ([UInt8]) -> [UInt8]
 
     /// The number of random bytes in a key.
-    public static let nonceSize = 16
+    package static let nonceSize = 16
 
     /// What every key is joined with before it's digested (RFC 6455 section 1.3).
     private static let identifier = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -166,17 +166,17 @@ public enum AcceptKey {
     ///   - key: The value of Sec-WebSocket-Key, without white space around it.
     ///   - digest: SHA-1.
     /// - Returns: The digest in base64.
-    public static func acceptValue(for key: String, digest: Digest) -> String {
+    package static func acceptValue(for key: String, digest: Digest) -> String {
         Base64.encode(digest(Array(key.utf8) + Array(identifier.utf8)))
     }
 
     /// The value of Sec-WebSocket-Key for 16 random bytes.
-    public static func key(from nonce: [UInt8]) -> String { Base64.encode(nonce) }
+    package static func key(from nonce: [UInt8]) -> String { Base64.encode(nonce) }
 
     /// Whether the value is 16 bytes in base64 (RFC 6455 section 4.2.1, item 5).
     ///
     /// Padding may be missing, and the bits after the last byte may be any, as in the example of section 4.1.
-    public static func isKey(_ value: String) -> Bool {
+    package static func isKey(_ value: String) -> Bool {
         // The length comes first, so that a long value is never decoded.
         value.utf8.count <= 24 && Base64.decode(value)?.count == nonceSize
     }

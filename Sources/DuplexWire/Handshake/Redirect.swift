@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// Where an answer sends a client, and whether it may go there (RFC 9110 section 15.4).
-public enum Redirect: Sendable, Hashable {
+package enum Redirect: Sendable, Hashable {
     /// The answer isn't a redirect.
     case none
     /// There; user information of the location is not to be used.
@@ -21,7 +21,7 @@ public enum Redirect: Sendable, Hashable {
     ///   - url: Where the request went.
     ///   - status: The answer's status.
     ///   - headers: The answer's fields.
-    public init(from url: WebSocketURL, status: HTTPResponse.Status, headers: HTTPFields) {
+    package init(from url: WebSocketURL, status: HTTPResponse.Status, headers: HTTPFields) {
         guard [301, 302, 303, 307, 308].contains(status.code) else {
             self = .none
             return
@@ -86,7 +86,7 @@ public enum Redirect: Sendable, Hashable {
 
 extension WebSocketURL {
     /// Whether both lead to the same server in the same way: what one may see, so may the other (RFC 6454 section 5).
-    public func hasSameOrigin(as other: WebSocketURL) -> Bool {
+    package func hasSameOrigin(as other: WebSocketURL) -> Bool {
         isSecure == other.isSecure && host == other.host && zone == other.zone && port == other.port
             && unixPath == other.unixPath
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// The server's part of the handshake that makes a WebSocket of an HTTP/1.1 request (RFC 6455 section 4.2).
-public enum ServerHandshake {
+package enum ServerHandshake {
     /// What comes of a request.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// The connection becomes a WebSocket as soon as the response head is on its way.
         case accept(Acceptance)
         /// The request is answered with an error, and the connection stays with HTTP.
@@ -14,15 +14,15 @@ public enum ServerHandshake {
     }
 
     /// An agreement.
-    public struct Acceptance: Sendable, Hashable {
+    package struct Acceptance: Sendable, Hashable {
         /// The 101 to send; the caller may add fields of its own, such as cookies.
-        public var responseHead: ResponseHead
+        package var responseHead: ResponseHead
         /// The subprotocol agreed on; nil for none.
-        public private(set) var subprotocol: String?
+        package private(set) var subprotocol: String?
         /// The extensions agreed on, as they are answered.
-        public private(set) var extensions: [ExtensionOffer]
+        package private(set) var extensions: [ExtensionOffer]
         /// What was agreed on for permessage-deflate by ``ServerHandshakeOptions/deflate``; nil for none.
-        public private(set) var deflate: DeflateAgreement?
+        package private(set) var deflate: DeflateAgreement?
 
         /// Agrees on another subprotocol than the first that the server prefers.
         ///
@@ -30,7 +30,7 @@ public enum ServerHandshake {
         ///   - subprotocol: one of those that the client asks for (RFC 6455 section 4.2.2).
         ///   - head: the head of the request.
         /// - Returns: whether the client asks for it; nothing changes when it doesn't.
-        public mutating func choose(subprotocol: String, askedForIn head: RequestHead) -> Bool {
+        package mutating func choose(subprotocol: String, askedForIn head: RequestHead) -> Bool {
             guard SubprotocolHeader.parse(head.headers)?.contains(subprotocol) == true else { return false }
             self.subprotocol = subprotocol
             responseHead.headers[.secWebSocketProtocol] = subprotocol
@@ -38,7 +38,7 @@ public enum ServerHandshake {
         }
 
         /// Declines the client's offer of permessage-deflate after all, if ``deflate`` says that it was accepted.
-        public mutating func declineDeflate() {
+        package mutating func declineDeflate() {
             guard deflate != nil else { return }
             deflate = nil
             extensions.removeAll { $0.name == DeflateFields.name }
@@ -48,20 +48,20 @@ public enum ServerHandshake {
     }
 
     /// A refusal.
-    public struct Refusal: Error, Sendable, Hashable {
+    package struct Refusal: Error, Sendable, Hashable {
         /// The status to answer.
-        public let status: HTTPResponse.Status
+        package let status: HTTPResponse.Status
         /// The fields that belong to the status, such as Sec-WebSocket-Version with a 426.
-        public let headers: HTTPFields
+        package let headers: HTTPFields
         /// Why, in plain words; fit to be sent as the body.
-        public let message: String
+        package let message: String
     }
 
     /// Whether the request asks for a WebSocket at all, well or badly.
     ///
     /// - Parameter head: The head of the request.
     /// - Returns: Whether Upgrade names `websocket`.
-    public static func isUpgrade(_ head: RequestHead) -> Bool {
+    package static func isUpgrade(_ head: RequestHead) -> Bool {
         head.hasUpgrade && head.headers.hasToken("websocket", in: .upgrade)
     }
 
@@ -72,7 +72,7 @@ public enum ServerHandshake {
     ///   - options: What the server agrees to.
     ///   - digest: SHA-1.
     /// - Returns: The 101 to send, or what is wrong with the request and the status to refuse it with.
-    public static func evaluate(
+    package static func evaluate(
         _ head: RequestHead,
         options: ServerHandshakeOptions = ServerHandshakeOptions(),
         digest: AcceptKey.Digest
@@ -210,31 +210,31 @@ extension ServerHandshake.Refusal {
 }
 
 /// What a server agrees to in a WebSocket handshake.
-public struct ServerHandshakeOptions: Sendable {
+package struct ServerHandshakeOptions: Sendable {
     /// Chooses among the extensions that a client offers: takes the offers in the client's order, returns the answers.
-    public typealias ExtensionChoice = @Sendable ([ExtensionOffer]) -> [ExtensionOffer]
+    package typealias ExtensionChoice = @Sendable ([ExtensionOffer]) -> [ExtensionOffer]
 
     /// The subprotocols that the server speaks, the preferred one first; names that aren't tokens are never chosen.
-    public var subprotocols: [String] = []
+    package var subprotocols: [String] = []
     /// Whether a client that has none of ``subprotocols`` to offer is refused.
     ///
     /// Default: false, and the connection has no subprotocol.
-    public var requiresSubprotocol = false
+    package var requiresSubprotocol = false
     /// Which browsers' pages may connect.
     ///
     /// Default: those from the same host.
-    public var origin = OriginPolicy.sameHost
+    package var origin = OriginPolicy.sameHost
     /// Chooses among the extensions that a client offers, such as `permessage-deflate`.
     ///
     /// Default: declines all.
     ///
     /// Answers with a name that the client hasn't offered are dropped (RFC 6455 section 9.1).
-    public var chooseExtensions: ExtensionChoice = { _ in [] }
+    package var chooseExtensions: ExtensionChoice = { _ in [] }
     /// How offers of permessage-deflate are answered, if ``chooseExtensions`` doesn't do it.
     ///
     /// Default: nil, which declines them.
-    public var deflate: DeflateNegotiation?
+    package var deflate: DeflateNegotiation?
 
     /// Makes options: no subprotocol, no extension, and pages of the same host only.
-    public init() {}
+    package init() {}
 }

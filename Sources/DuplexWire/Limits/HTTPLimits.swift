@@ -69,7 +69,7 @@ public struct HTTPLimits: Sendable, Hashable {
 /// bytes so far, for ever. So the body as a whole has `HTTPLimits.headTime`, and one second more for each
 /// `HTTPLimits.bodyRate` of bytes that have come. What came fast at first doesn't make up for silence: each piece has
 /// to follow the one before within `HTTPLimits.headTime`, too.
-public struct BodyPace: Sendable, Hashable {
+package struct BodyPace: Sendable, Hashable {
     private var began: Instant
     private let patience: Duration
     private let rate: Int
@@ -81,7 +81,7 @@ public struct BodyPace: Sendable, Hashable {
     /// - Parameters:
     ///   - limits: Of these, `headTime` and `bodyRate`.
     ///   - now: The time.
-    public init(limits: HTTPLimits, now: Instant) {
+    package init(limits: HTTPLimits, now: Instant) {
         self.init(patience: limits.headTime, rate: limits.bodyRate.bytes, now: now)
     }
 
@@ -106,13 +106,13 @@ public struct BodyPace: Sendable, Hashable {
     }
 
     /// Takes note of bytes of the body, as they were framed on their way.
-    public mutating func received(_ count: Int, now: Instant) {
+    package mutating func received(_ count: Int, now: Instant) {
         received += count
         lastReceived = now
     }
 
     /// When the body is too slow unless more of it comes before.
-    public var deadline: Instant {
+    package var deadline: Instant {
         let next = lastReceived.advanced(by: patience)
         guard rate > 0 else { return next }
         return min(next, began.advanced(by: patience).advanced(by: .seconds(received / rate)))

@@ -37,25 +37,25 @@ public struct RateLimit: Sendable, Hashable {
 /// Counts what comes against a ``RateLimit``, with the time handed in.
 ///
 /// Two numbers: instead of what is in the bucket it keeps when the bucket will be full.
-public struct RateBucket: Sendable {
+package struct RateBucket: Sendable {
     private let limit: RateLimit
     /// What came is paid for then, at the average rate.
     private var paid: Instant
 
     /// Makes a full bucket.
-    public init(_ limit: RateLimit, now: Instant) {
+    package init(_ limit: RateLimit, now: Instant) {
         self.limit = limit
         paid = now
     }
 
     /// Takes out so much, also more than there is.
-    public mutating func charge(_ count: Int, now: Instant) {
+    package mutating func charge(_ count: Int, now: Instant) {
         guard count > 0 else { return }
         paid = max(paid, now).advanced(by: .nanoseconds(nanoseconds(for: count)))
     }
 
     /// When there is something in it again; the past if there is.
-    public var nextInstant: Instant {
+    package var nextInstant: Instant {
         // The last of the burst may still come when all of it but that is paid for.
         paid.advanced(by: .nanoseconds(-nanoseconds(for: limit.burst) + 1))
     }
@@ -73,12 +73,12 @@ public struct RateBucket: Sendable {
 }
 
 /// The rates at which a peer may send: messages and bytes.
-public struct ReceivingRates: Sendable {
+package struct ReceivingRates: Sendable {
     private var messages: RateBucket?
     private var bytes: RateBucket?
 
     /// What the limits ask for; `nil` if they ask for nothing.
-    public init?(_ limits: MessageLimits, now: Instant) {
+    package init?(_ limits: MessageLimits, now: Instant) {
         guard limits.messageRate != nil || limits.byteRate != nil else { return nil }
         messages = limits.messageRate.map { RateBucket($0, now: now) }
         bytes = limits.byteRate.map { RateBucket($0, now: now) }
@@ -91,7 +91,7 @@ public struct ReceivingRates: Sendable {
     ///   - bytes: bytes on the wire.
     ///   - now: the time.
     /// - Returns: when more may come; `nil` if it may now.
-    public mutating func charge(messages: Int, bytes: Int, now: Instant) -> Instant? {
+    package mutating func charge(messages: Int, bytes: Int, now: Instant) -> Instant? {
         self.messages?.charge(messages, now: now)
         self.bytes?.charge(bytes, now: now)
         let next = [self.messages?.nextInstant, self.bytes?.nextInstant].compactMap(\.self).max() ?? now

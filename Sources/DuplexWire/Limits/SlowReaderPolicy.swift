@@ -68,17 +68,17 @@ public struct SlowReaderPolicy<Element>: Sendable {
     }
 
     /// Whether the sender waits.
-    public var isWaiting: Bool {
+    package var isWaiting: Bool {
         if case .wait = kind { true } else { false }
     }
 
     /// Whether elements have keys, which ``key(of:)`` returns.
-    public var hasKeys: Bool {
+    package var hasKeys: Bool {
         if case .latest = kind { true } else { false }
     }
 
     /// Whether elements are dropped, and the reader goes on without them.
-    public var drops: Bool {
+    package var drops: Bool {
         switch kind {
         case .dropOldest, .dropNewest, .latest: true
         case .wait, .end: false
@@ -86,7 +86,7 @@ public struct SlowReaderPolicy<Element>: Sendable {
     }
 
     /// Whether what comes while there is no room is dropped, and not what waits.
-    public var dropsNewest: Bool {
+    package var dropsNewest: Bool {
         if case .dropNewest = kind { true } else { false }
     }
 
@@ -109,7 +109,7 @@ public struct SlowReaderPolicy<Element>: Sendable {
     }
 
     /// What an element shares with those that it takes the place of; `nil` when it takes nobody's.
-    public func key(of element: Element) -> String? {
+    package func key(of element: Element) -> String? {
         if case .latest(let key) = kind { key(element) } else { nil }
     }
 }
@@ -119,9 +119,10 @@ public struct SlowReaderPolicy<Element>: Sendable {
 ///
 /// It does no I/O and reads no clock: the sender adds elements while the reader is behind, and takes them out when it
 /// has caught up.
-public struct SlowReaderQueue<Element: Sendable>: Sendable {
+@usableFromInline
+package struct SlowReaderQueue<Element: Sendable>: Sendable {
     /// What happened to an element.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// It waits; others may have been dropped for it.
         case kept
         /// It was dropped, as there was no room.
@@ -158,14 +159,14 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
     private var waitingSince: Instant?
 
     /// How many elements wait.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// How many bytes they have.
-    public private(set) var byteCount = 0
+    package private(set) var byteCount = 0
     /// How many were dropped, or replaced by newer ones of their keys, so far.
-    public private(set) var dropped = 0
+    package private(set) var dropped = 0
 
     /// Makes an empty queue.
-    public init<Described>(_ policy: SlowReaderPolicy<Described>) {
+    package init<Described>(_ policy: SlowReaderPolicy<Described>) {
         switch policy.kind {
         case .wait: mode = .wait
         case .dropOldest, .latest: mode = .dropOldest
@@ -177,10 +178,10 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
     }
 
     /// Whether nothing waits.
-    public var isEmpty: Bool { count == 0 }
+    @usableFromInline package var isEmpty: Bool { count == 0 }
 
     /// When the reader is to be ended unless it has caught up before; `nil` when it isn't.
-    public var deadline: Instant? {
+    package var deadline: Instant? {
         guard case .end(let patience?) = mode else { return nil }
         return waitingSince?.advanced(by: patience)
     }
@@ -193,7 +194,7 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
     ///   - key: what ``SlowReaderPolicy/key(of:)`` says of it: it takes the place of the one with the same key.
     ///   - instant: when this is.
     /// - Returns: what happened to it.
-    public mutating func append(_ element: Element, size: Int, key: String? = nil, at instant: Instant) -> Outcome {
+    package mutating func append(_ element: Element, size: Int, key: String? = nil, at instant: Instant) -> Outcome {
         switch mode {
         case .wait: return .senderWaits
         case .end:
@@ -216,7 +217,7 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
     }
 
     /// Takes out the element that has waited longest.
-    public mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         while first < entries.count {
             let entry = entries[first]
             entries[first] = nil

@@ -4,18 +4,18 @@
 import Synchronization
 
 /// How a message is deflated by itself: connections with the same form can be sent the same bytes.
-public struct DeflatedForm: Sendable, Hashable {
+package struct DeflatedForm: Sendable, Hashable {
     /// The exponent of the window: references reach less far than that.
-    public let windowBits: Int
+    package let windowBits: Int
     /// How hard the deflater tries, in its own numbers.
-    public let level: Int
+    package let level: Int
 
     /// Makes a form.
     ///
     /// - Parameters:
     ///   - windowBits: the exponent of the window, 8 to 15.
     ///   - level: how hard the deflater tries, in its own numbers.
-    public init(windowBits: Int, level: Int) {
+    package init(windowBits: Int, level: Int) {
         self.windowBits = windowBits
         self.level = level
     }

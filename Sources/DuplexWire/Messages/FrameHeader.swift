@@ -2,25 +2,25 @@
 // Copyright (c) the Duplex authors
 
 /// What stands before a frame's payload (RFC 6455 section 5.2).
-public struct FrameHeader: Sendable, Hashable {
+package struct FrameHeader: Sendable, Hashable {
     /// Whether this is the last fragment of its message.
-    public var isFinal: Bool
+    package var isFinal: Bool
     /// The bits RSV1 to RSV3, as they lie in the first byte (0x40, 0x20, 0x10).
-    public var reservedBits: UInt8
+    package var reservedBits: UInt8
     /// What the frame carries.
-    public var opcode: Opcode
+    package var opcode: Opcode
     /// The masking key, its first byte lowest; `nil` when the payload isn't masked.
-    public var maskingKey: UInt32?
+    package var maskingKey: UInt32?
     /// The length of the payload in bytes; at most 2^63 - 1.
-    public var payloadLength: UInt64
+    package var payloadLength: UInt64
 
     /// The longest header there is: two bytes, eight of length, four of key.
-    public static let maximumSize = 14
+    package static let maximumSize = 14
     /// The longest payload of a control frame (RFC 6455 section 5.5).
-    public static let maximumControlPayload = 125
+    package static let maximumControlPayload = 125
 
     /// Makes a header.
-    public init(
+    package init(
         isFinal: Bool = true,
         reservedBits: UInt8 = 0,
         opcode: Opcode,
@@ -35,12 +35,12 @@ public struct FrameHeader: Sendable, Hashable {
     }
 
     /// The size of the header before a payload of that length, in its shortest form.
-    public static func size(payload count: Int, isMasked: Bool) -> Int {
+    package static func size(payload count: Int, isMasked: Bool) -> Int {
         (count < 126 ? 2 : count <= 0xFFFF ? 4 : 10) + (isMasked ? 4 : 0)
     }
 
     /// Writes the header in its shortest form; traps when there is no room for it.
-    public func write(into output: inout OutputRawSpan) {
+    package func write(into output: inout OutputRawSpan) {
         output.append((isFinal ? 0x80 : 0) | reservedBits | opcode.rawValue)
         let mask: UInt8 = maskingKey == nil ? 0 : 0x80
         if payloadLength < 126 {
@@ -127,22 +127,22 @@ public final class MaskingKeys: Sendable {
 /// Reads frame headers from bytes in any split (RFC 6455 section 5.2).
 ///
 /// Checks what a header alone shows: that the length is in its shortest form and fits 63 bits. Owns no heap memory.
-public struct FrameHeaderParser: Sendable {
+package struct FrameHeaderParser: Sendable {
     /// The bytes of a header that hasn't arrived whole.
     private var partial = InlineArray<14, UInt8>(repeating: 0)
     private var partialCount: UInt8 = 0
 
     /// A parser at the beginning of a frame.
-    public init() {}
+    package init() {}
 
     /// Whether part of a header has been taken.
-    public var isMidHeader: Bool { partialCount > 0 }
+    package var isMidHeader: Bool { partialCount > 0 }
 
     /// Reads a header from `position` on, and moves it behind what was taken.
     ///
     /// - Returns: the header; `nil` when more bytes are needed, and then all there were have been taken.
     /// - Throws: ``WebSocketProtocolError`` for a length that isn't in its shortest form or doesn't fit 63 bits.
-    public mutating func parse(
+    package mutating func parse(
         _ input: RawSpan,
         from position: inout Int
     ) throws(WebSocketProtocolError) -> FrameHeader? {

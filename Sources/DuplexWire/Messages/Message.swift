@@ -63,11 +63,11 @@ extension Message.Kind {
 /// A whole message as a server puts it on the wire, unmasked: the same bytes for every client (RFC 6455 section 5.1).
 ///
 /// To clients whose connections are compressed it goes deflated: once for each size of window.
-public struct MessageFrame: Sendable {
+package struct MessageFrame: Sendable {
     /// Text or binary.
-    public let kind: Message.Kind
+    package let kind: Message.Kind
     /// The header and the payload after it.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     private let headerSize: Int
     private let deflated = DeflatedFrames()
 
@@ -76,7 +76,7 @@ public struct MessageFrame: Sendable {
     /// - Parameters:
     ///   - kind: text or binary.
     ///   - payload: of a text, valid UTF-8, which isn't checked again.
-    public init(_ kind: Message.Kind, _ payload: RawSpan) {
+    package init(_ kind: Message.Kind, _ payload: RawSpan) {
         self.kind = kind
         let size = FrameHeader.size(payload: payload.byteCount, isMasked: false)
         headerSize = size
@@ -106,7 +106,7 @@ public struct MessageFrame: Sendable {
     }
 
     /// The payload alone.
-    public var payload: RawSpan {
+    package var payload: RawSpan {
         @_lifetime(borrow self)
         get { bytes.span.raw.extracting(droppingFirst: headerSize) }
     }

@@ -4,13 +4,13 @@
 /// permessage-deflate on one connection: what was agreed on, and what deflates and inflates (RFC 7692 section 7).
 ///
 /// Belongs to one ``WebSocketSession``, as which it isn't safe to use from several threads.
-public final class MessageCompression {
+package final class MessageCompression {
     /// What was agreed on in the handshake.
-    public let agreement: DeflateAgreement
+    package let agreement: DeflateAgreement
     /// Messages shorter than that are sent as they are.
-    public let threshold: Int
+    package let threshold: Int
     /// What was deflated and inflated so far.
-    public internal(set) var counts = Counts()
+    package internal(set) var counts = CompressionCounts()
 
     /// The bit of a frame that says that its message is compressed (RFC 7692 section 6).
     static let reservedBit: UInt8 = 0x40
@@ -19,31 +19,12 @@ public final class MessageCompression {
     /// Without one, everything is sent as it is, which a sender always may (section 6.1).
     let deflater: (any MessageDeflater)?
     /// What messages are inflated into, where they are given back; `nil` where each has memory of its own.
-    public let buffer: InflationBuffer?
+    package let buffer: InflationBuffer?
     /// Whether the message that is arriving is compressed.
     var isInflating = false
     /// The payload of that message so far, as it came.
     private var heldDeflated: UInt64 = 0
     private var messagesAtLastLook = 0
-
-    /// How many messages were compressed, and what they took.
-    public struct Counts: Sendable, Hashable {
-        /// Compressed messages that were sent.
-        public var messagesDeflated = 0
-        /// The bytes that they have.
-        public var bytesBeforeDeflating = 0
-        /// The bytes that they took in frames.
-        public var bytesDeflated = 0
-        /// Compressed messages that arrived whole.
-        public var messagesInflated = 0
-        /// The bytes that they took in frames.
-        public var bytesBeforeInflating = 0
-        /// The bytes that they have.
-        public var bytesInflated = 0
-
-        /// Nothing yet.
-        public init() {}
-    }
 
     /// Puts together what a connection needs.
     ///
@@ -54,7 +35,7 @@ public final class MessageCompression {
     ///   - inflater: for what the peer sends, with the window that the agreement gives it.
     ///   - deflater: for what this side sends; `nil` if it compresses nothing.
     ///   - buffer: what messages are inflated into, for who gives them back. Default: none, so that each has memory of its own.
-    public init(
+    package init(
         agreement: DeflateAgreement,
         threshold: Int = 0,
         inflater: any MessageInflater,
@@ -135,7 +116,7 @@ public final class MessageCompression {
 /// Inflates the messages of one connection, one after the other (RFC 7692 section 7.2.2).
 ///
 /// What does it is handed in, so that the rules of the session need no library: `DuplexDeflate` has one over ISA-L.
-public protocol MessageInflater: AnyObject {
+package protocol MessageInflater: AnyObject {
     /// Inflates payload of the message at hand.
     ///
     /// Whatever the input can give is given before more of it is asked for, so that errors show at the same byte in
@@ -175,7 +156,7 @@ public protocol MessageInflater: AnyObject {
 }
 
 /// How far inflating came.
-public enum InflateProgress: Sendable, Hashable {
+package enum InflateProgress: Sendable, Hashable {
     /// All of the input is taken, and all that it gives is written.
     case inputTaken
     /// As much was written as was allowed; there may be more.
@@ -185,7 +166,7 @@ public enum InflateProgress: Sendable, Hashable {
 }
 
 /// Deflates the messages of one connection, one after the other (RFC 7692 section 7.2.1).
-public protocol MessageDeflater: AnyObject {
+package protocol MessageDeflater: AnyObject {
     /// Deflates a message, and lends the result for the length of a call.
     ///
     /// - Parameters:
@@ -229,7 +210,7 @@ public protocol MessageDeflater: AnyObject {
 
 extension MessageDeflater {
     /// Leaves the message as it is.
-    public func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool { false }
+    package func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool { false }
 }
 
 /// The memory that a message is inflated into, from one message to the next.
@@ -237,14 +218,14 @@ extension MessageDeflater {
 /// The connections of a loop share it where messages are only lent to who receives them. Without it each message would take
 /// memory and give it back between the windows of the connections, which stay, and a third as much as the windows would lie
 /// between them unused. Not safe to use from several threads.
-public final class InflationBuffer {
+package final class InflationBuffer {
     private var spare: [UInt8] = []
 
     /// The most memory that is kept.
     static let bound = 64 * 1_024
 
     /// Makes one without memory.
-    public init() {}
+    package init() {}
 
     /// What is there, empty; it is gone from here then.
     func take() -> [UInt8] {
@@ -254,7 +235,7 @@ public final class InflationBuffer {
     }
 
     /// Keeps the memory of a message that nobody needs any more, unless it is too much or there is some already.
-    public func giveBack(_ message: consuming [UInt8]) {
+    package func giveBack(_ message: consuming [UInt8]) {
         guard message.capacity <= Self.bound, message.capacity > spare.capacity else { return }
         message.removeAll(keepingCapacity: true)
         spare = message

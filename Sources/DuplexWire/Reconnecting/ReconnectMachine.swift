@@ -5,9 +5,9 @@
 ///
 /// Events go in and actions come out, to be done in their order. Instants and randomness are handed in. An event that
 /// comes late, of an attempt or a timer that is no more, changes nothing.
-public struct ReconnectMachine: Sendable {
+package struct ReconnectMachine: Sendable {
     /// What has happened.
-    public enum Event: Sendable, Hashable {
+    package enum Event: Sendable, Hashable {
         /// The client is used for the first time.
         case start
         /// The attempt of that number has led to a connection.
@@ -29,7 +29,7 @@ public struct ReconnectMachine: Sendable {
     }
 
     /// What is to be done.
-    public enum Action: Sendable, Hashable {
+    package enum Action: Sendable, Hashable {
         /// Begin an attempt.
         case connect(ReconnectAttempt)
         /// Cancel the attempt of that number; its result is ignored.
@@ -47,9 +47,9 @@ public struct ReconnectMachine: Sendable {
     }
 
     /// The policy.
-    public let policy: ReconnectPolicy
+    package let policy: ReconnectPolicy
     /// Where the client stands.
-    public private(set) var phase = ReconnectPhase.idle
+    package private(set) var phase = ReconnectPhase.idle
 
     private let urls: Int
     private var url = 0
@@ -78,7 +78,7 @@ public struct ReconnectMachine: Sendable {
     /// - Parameters:
     ///   - urls: how many URLs there are; one at least.
     ///   - policy: what is decided by.
-    public init(urls: Int, policy: ReconnectPolicy = .standard) {
+    package init(urls: Int, policy: ReconnectPolicy = .standard) {
         self.urls = max(1, urls)
         self.policy = policy
         used = Array(repeating: 0, count: max(1, urls))
@@ -91,7 +91,7 @@ public struct ReconnectMachine: Sendable {
     ///   - now: when.
     ///   - random: what waits are drawn from.
     /// - Returns: what is to be done, in this order.
-    public mutating func handle(
+    package mutating func handle(
         _ event: Event,
         now: Instant,
         using random: inout some RandomNumberGenerator

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// How long a server asks to be left alone: the field Retry-After, in seconds or as a date (RFC 9110 section 10.2.3).
-public enum RetryAfter {
+package enum RetryAfter {
     /// Reads the field.
     ///
     /// A date is compared with the server's own field Date, so that a clock that is wrong on either side does no harm.
@@ -13,7 +13,7 @@ public enum RetryAfter {
     ///   - headers: the fields of the answer.
     ///   - calendar: seconds since the beginning of 1970 in UTC, for answers with a date and without a field Date.
     /// - Returns: the time to wait, zero for a date that has passed; `nil` without the field, and for what isn't one.
-    public static func delay(_ headers: HTTPFields, calendar: Int64) -> Duration? {
+    package static func delay(_ headers: HTTPFields, calendar: Int64) -> Duration? {
         guard let text = headers[.retryAfter] else { return nil }
         let trimmed = text.drop { $0 == " " }
         let digits = trimmed.utf8.prefix { Grammar.isDigit($0) }
@@ -30,7 +30,7 @@ public enum RetryAfter {
     ///
     /// - Parameter wait: the time; a part of a second counts as a whole one, and there is always one at least.
     /// - Returns: the seconds.
-    public static func value(_ wait: Duration) -> String {
+    package static func value(_ wait: Duration) -> String {
         let (seconds, rest) = wait.components
         return "\(max(1, rest > 0 ? seconds + 1 : seconds))"
     }

@@ -2,13 +2,13 @@
 // Copyright (c) the Duplex authors
 
 /// What sessions are made with: one for all connections that are made alike, which then hold no copy of it.
-public final class SessionSettings: Sendable {
+package final class SessionSettings: Sendable {
     /// The most messages that wait for the app.
-    public let inboxMessages: Int
+    package let inboxMessages: Int
     /// The most bytes of messages that wait for the app.
-    public let inboxBytes: ByteCount
+    package let inboxBytes: ByteCount
     /// How long a closing handshake may take.
-    public let closeTimeout: Duration
+    package let closeTimeout: Duration
     let limits: AssemblyLimits
     let keepalive: KeepaliveTimes
 
@@ -18,7 +18,7 @@ public final class SessionSettings: Sendable {
     ///   - limits: what the peer may make this side hold.
     ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
     ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
-    public init(
+    package init(
         limits: MessageLimits = .internet,
         keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
         closeTimeout: Duration = .seconds(10)

@@ -42,7 +42,7 @@ public struct TappedFrame: Sendable, Hashable {
 /// The payload is as it is on the wire but for the mask: compressed if the message is. One that breaks a rule is shown, too,
 /// with as much of it as was taken. A session with a tap takes every message the long way; one without pays nothing for
 /// what arrives, and one comparison for what is sent.
-public final class SessionTap {
+package final class SessionTap {
     private let payloadLimit: Int
     private let body: (TappedFrame, RawSpan) -> Void
     private let inflated: ((TappedFrame.Direction, RawSpan) -> Void)?
@@ -59,7 +59,7 @@ public final class SessionTap {
     ///   - inflated: called for each whole compressed message with all of its plain bytes: in front of its frame where
     ///     it is sent, after its last frame where it has arrived whole. Default: not called.
     ///   - body: called for each frame; the bytes are valid during the call only.
-    public init(
+    package init(
         payloadLimit: Int,
         inflated: ((TappedFrame.Direction, RawSpan) -> Void)? = nil,
         _ body: @escaping (TappedFrame, RawSpan) -> Void

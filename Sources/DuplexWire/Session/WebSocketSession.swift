@@ -98,7 +98,7 @@ public final class WebSocketSession {
     private var framesAllowed = Int32.max
 
     /// What it was made with.
-    public let settings: SessionSettings
+    package let settings: SessionSettings
     private let maskingKeys: MaskingKeys?
     /// How the connection ended, or how far its end has come.
     public private(set) var report = CloseReport()
@@ -107,14 +107,14 @@ public final class WebSocketSession {
 
     /// permessage-deflate, if it was agreed on: everything that it needs lies behind this one reference, and messages
     /// that aren't compressed don't ask for it.
-    public let compression: MessageCompression?
+    package let compression: MessageCompression?
     /// What is needed for messages in pieces; there is none where all are whole.
     private var streaming: MessageStreaming?
 
     // What arrives.
     private var headers = FrameHeaderParser()
     /// Whether the last message to arrive was begun and never ended, and nothing more will come; a byte behind fifteen.
-    public private(set) var endedWithinMessage = false
+    package private(set) var endedWithinMessage = false
     /// The frame whose payload is being taken; of a control frame, the payload stays here until the next one.
     private var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
     /// The message that has begun and is put together.
@@ -135,7 +135,7 @@ public final class WebSocketSession {
     /// Sees the frames, if there is one.
     private var tap: SessionTap?
     /// When the session was made.
-    public let began: Instant
+    package let began: Instant
     /// Means something once a message has arrived.
     private var firstMessageAt: Instant
     /// There is one once a pong has come: a connection that is never pinged has no room for it.
@@ -152,7 +152,28 @@ public final class WebSocketSession {
         var control: [UInt8] = []
     }
 
-    /// Makes the session of a connection whose handshake is done.
+    /// Makes the session of a connection whose handshake is done, without an extension.
+    ///
+    /// - Parameters:
+    ///   - role: which side this is.
+    ///   - limits: what the peer may make this side hold.
+    ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
+    ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
+    ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
+    ///   - now: the time.
+    public convenience init(
+        role: Role,
+        limits: MessageLimits = .internet,
+        keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
+        closeTimeout: Duration = .seconds(10),
+        maskingKeys: MaskingKeys? = nil,
+        now: Instant
+    ) {
+        let settings = SessionSettings(limits: limits, keepalive: keepalive, closeTimeout: closeTimeout)
+        self.init(role: role, settings: settings, maskingKeys: maskingKeys, now: now)
+    }
+
+    /// Makes the session of a connection whose handshake is done, with what was agreed on in the handshake.
     ///
     /// - Parameters:
     ///   - role: which side this is.
@@ -163,7 +184,7 @@ public final class WebSocketSession {
     ///   - compression: permessage-deflate, if it was agreed on in the handshake.
     ///   - tap: sees each frame. Default: none.
     ///   - now: the time.
-    public convenience init(
+    package convenience init(
         role: Role,
         limits: MessageLimits = .internet,
         keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
@@ -192,7 +213,7 @@ public final class WebSocketSession {
     ///   - compression: permessage-deflate, if it was agreed on in the handshake.
     ///   - tap: sees each frame. Default: none.
     ///   - now: the time.
-    public init(
+    package init(
         role: Role,
         settings: SessionSettings,
         maskingKeys: MaskingKeys? = nil,
@@ -217,13 +238,13 @@ public final class WebSocketSession {
     private var limits: AssemblyLimits { settings.limits }
 
     /// How long a closing handshake may take.
-    public var closeTimeout: Duration { settings.closeTimeout }
+    package var closeTimeout: Duration { settings.closeTimeout }
 
     /// How far the connection is.
     public var state: State { ending.state }
 
     /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
-    public var canSend: Bool { ending.canSend }
+    package var canSend: Bool { ending.canSend }
 
     /// Whether the end is known although what came before it isn't parsed yet; see ``peerCloses(ahead:)``.
     package var endIsAhead: Bool { ending.isAhead }
@@ -240,15 +261,15 @@ public final class WebSocketSession {
     public var controlPayload: [UInt8] { frame.control }
 
     /// The longest whole message accepted, as ``MessageLimits/messageSize`` says.
-    public var messageSize: ByteCount { limits.messageSize }
+    package var messageSize: ByteCount { limits.messageSize }
 
     /// Whether this side's frames are masked (RFC 6455 section 5.1).
-    public var masksFrames: Bool { role == .client }
+    package var masksFrames: Bool { role == .client }
 
     // MARK: Counts
 
     /// What has gone over the connection so far.
-    public var counts: SessionCounts {
+    package var counts: SessionCounts {
         var counts = SessionCounts()
         counts.messagesReceived = messagesIn
         counts.messagesSent = messagesOut
@@ -260,10 +281,10 @@ public final class WebSocketSession {
     }
 
     /// When the first message had arrived whole; `nil` before.
-    public var firstMessage: Instant? { messagesIn > 0 ? firstMessageAt : nil }
+    package var firstMessage: Instant? { messagesIn > 0 ? firstMessageAt : nil }
 
     /// When the peer was last heard of.
-    public var lastHeardOf: Instant { lastHeard }
+    package var lastHeardOf: Instant { lastHeard }
 
     /// Takes note of a message that has arrived whole.
     @inline(__always)
@@ -308,11 +329,11 @@ public final class WebSocketSession {
     }
 
     /// A message that came in one piece.
-    public struct WholeMessage: Sendable, Hashable {
+    package struct WholeMessage: Sendable, Hashable {
         /// Text or binary.
-        public var kind: Message.Kind
+        package var kind: Message.Kind
         /// Where in the input the payload lies, unmasked; of a text, it is valid UTF-8.
-        public var range: Range<Int>
+        package var range: Range<Int>
     }
 
     /// The short way: the next message, if it is in one frame that lies whole in the input and is without fault.
@@ -322,7 +343,7 @@ public final class WebSocketSession {
     ///
     /// - Parameters: as in ``nextEvent(in:at:now:)``.
     /// - Returns: `nil`, with nothing taken, for all else; ``nextEvent(in:at:now:)`` says what it is instead.
-    public func nextWholeMessage(
+    package func nextWholeMessage(
         in input: inout MutableRawSpan,
         at position: inout Int,
         now: Instant
@@ -432,7 +453,7 @@ public final class WebSocketSession {
     ///
     /// Empty frames, pings and pongs cost their sender next to nothing, and most of them make no message whose number could be
     /// bounded. Those that ``nextWholeMessage(in:at:now:)`` gives are the owner's to count. Default: any number.
-    public func boundFrames(to count: Int32) {
+    package func boundFrames(to count: Int32) {
         frameBound = count
         framesAllowed = count
     }
@@ -598,7 +619,7 @@ public final class WebSocketSession {
     ///
     /// - Parameter limit: the longest message, in bytes after inflating; a longer one fails with 1009. Default: no
     ///   limit.
-    public func streamMessages(limit: ByteCount = .unlimited) {
+    package func streamMessages(limit: ByteCount = .unlimited) {
         let streaming = streaming ?? MessageStreaming()
         streaming.isOn = true
         streaming.limit = limit
@@ -606,22 +627,22 @@ public final class WebSocketSession {
     }
 
     /// Begins to count frames for ``takeCountedFrames()``.
-    public func countFrames() {
+    package func countFrames() {
         streaming = streaming ?? MessageStreaming()
     }
 
     /// The messages and control frames that have begun since the last call, besides those that
     /// ``nextWholeMessage(in:at:now:)`` gave; 0 where nothing is counted.
-    public func takeCountedFrames() -> Int {
+    package func takeCountedFrames() -> Int {
         defer { streaming?.frames = 0 }
         return streaming?.frames ?? 0
     }
 
     /// Whether messages that begin from here on are given in pieces.
-    public var streamsMessages: Bool { streaming?.isOn == true }
+    package var streamsMessages: Bool { streaming?.isOn == true }
 
     /// Whether ``nextEvent(in:at:now:)`` has something to give without further input.
-    public var hasMoreToGive: Bool {
+    package var hasMoreToGive: Bool {
         guard let streaming else { return false }
         if streaming.failure != nil { return true }
         return arrival == .payload && !frame.opcode.isControl && streaming.incoming != nil
@@ -831,7 +852,7 @@ public final class WebSocketSession {
     /// payload isn't masked.
     ///
     /// Nothing once a close frame was sent. A tap sees the header alone.
-    public func encodeHeader(_ kind: Message.Kind, payload count: Int, into output: inout OutputRawSpan) {
+    package func encodeHeader(_ kind: Message.Kind, payload count: Int, into output: inout OutputRawSpan) {
         guard canSend else { return }
         precondition(!masksFrames, "A client's payload must be masked.")
         countSent(count)
@@ -844,7 +865,7 @@ public final class WebSocketSession {
     ///
     /// False for a client, which masks, where messages are compressed, with a tap, within a message in pieces, and once
     /// a close frame was sent: it is to be encoded as any other message.
-    public func sends(_ frame: MessageFrame) -> Bool {
+    package func sends(_ frame: MessageFrame) -> Bool {
         guard canSend, !isMidSending, !masksFrames, compression == nil, tap == nil else { return false }
         countSent(frame.payload.byteCount)
         return true
@@ -979,7 +1000,7 @@ public final class WebSocketSession {
     /// - Parameters:
     ///   - kind: text or binary.
     ///   - compress: whether to compress it if that was agreed on. Default: yes, as its length isn't known.
-    public func beginMessage(_ kind: Message.Kind, compress: Bool = true) {
+    package func beginMessage(_ kind: Message.Kind, compress: Bool = true) {
         let streaming = streaming ?? MessageStreaming()
         precondition(streaming.outgoing == nil, "A message begins within another.")
         streaming.outgoing = OutgoingPieces(kind, isCompressed: compress && compression?.deflater != nil)
@@ -987,13 +1008,13 @@ public final class WebSocketSession {
     }
 
     /// Whether a message was begun in pieces and hasn't ended.
-    public var isMidSending: Bool { streaming?.outgoing != nil }
+    package var isMidSending: Bool { streaming?.outgoing != nil }
 
     /// Whether frames of it were written, so that it can be abandoned only with the connection.
-    public var hasSentPiece: Bool { streaming?.outgoing?.hasBegun == true }
+    package var hasSentPiece: Bool { streaming?.outgoing?.hasBegun == true }
 
     /// Forgets a message of which nothing was written.
-    public func abandonMessage() {
+    package func abandonMessage() {
         if !hasSentPiece { streaming?.outgoing = nil }
     }
 
@@ -1005,7 +1026,7 @@ public final class WebSocketSession {
     ///   - body: gets the header and the payload, to be written with ``encode(frame:_:into:)`` at once.
     /// - Returns: false, with nothing written, if no text can have these bytes or end so, if there was no memory to
     ///   compress them, if no message was begun, or if a close frame was sent.
-    public func writePiece(_ piece: RawSpan, isLast: Bool, _ body: (FrameHeader, RawSpan) -> Void) -> Bool {
+    package func writePiece(_ piece: RawSpan, isLast: Bool, _ body: (FrameHeader, RawSpan) -> Void) -> Bool {
         guard canSend, let streaming, var outgoing = streaming.outgoing else { return false }
         guard outgoing.accepts(piece, isLast: isLast) else { return false }
         outgoing.count += piece.byteCount
@@ -1047,7 +1068,7 @@ public final class WebSocketSession {
     ///   - header: what was handed over.
     ///   - payload: what was lent.
     ///   - output: must have room for ``encodedSize(payload:)``.
-    public func encode(frame header: FrameHeader, _ payload: RawSpan, into output: inout OutputRawSpan) {
+    package func encode(frame header: FrameHeader, _ payload: RawSpan, into output: inout OutputRawSpan) {
         header.write(into: &output)
         output.append(payload)
         if let key = header.maskingKey { output.maskLast(payload.byteCount, with: key) }
@@ -1100,7 +1121,7 @@ public final class WebSocketSession {
     ///   - body: gets the compressed payload; called once when the result is true.
     /// - Returns: false if the message is to be sent as it is: it is short, the app says so, nothing was agreed on, there
     ///   was no memory, or a close frame was sent.
-    public func compress(_ payload: RawSpan, _ choice: Bool? = nil, _ body: (RawSpan) -> Void) -> Bool {
+    package func compress(_ payload: RawSpan, _ choice: Bool? = nil, _ body: (RawSpan) -> Void) -> Bool {
         guard canSend, let compression, compression.compresses(payload.byteCount, choice) else { return false }
         if let tap { tap.inflated(.outgoing, payload) }
         var count = 0
@@ -1124,7 +1145,7 @@ public final class WebSocketSession {
     ///
     /// - Returns: `nil` where ``sends(_:)`` may say more, for a client, with a tap, within a message in pieces, and
     ///   once a close frame was sent: it is to be encoded as any other message.
-    public func sendsCompressed(_ frame: MessageFrame) -> [UInt8]? {
+    package func sendsCompressed(_ frame: MessageFrame) -> [UInt8]? {
         guard let compression, canSend, !isMidSending, !masksFrames, tap == nil else { return nil }
         let payload = frame.payload
         countSent(payload.byteCount)
@@ -1145,7 +1166,7 @@ public final class WebSocketSession {
     ///   - kind: text or binary.
     ///   - payload: what was lent.
     ///   - output: must have room for ``encodedSize(payload:)``.
-    public func encode(compressed kind: Message.Kind, _ payload: RawSpan, into output: inout OutputRawSpan) {
+    package func encode(compressed kind: Message.Kind, _ payload: RawSpan, into output: inout OutputRawSpan) {
         guard canSend else { return }
         let key = maskingKeys?.next()
         let header = FrameHeader(
@@ -1177,7 +1198,7 @@ public final class WebSocketSession {
     private var messageDeadline: Instant? { partial?.assembler.pace?.deadline }
 
     /// Whether part of a message is held, so that ``deadline`` may have come nearer.
-    public var holdsPartOfMessage: Bool { isMidMessage }
+    package var holdsPartOfMessage: Bool { isMidMessage }
 
     /// Does what is due.
     public func deadlinePassed(now: Instant) -> TimeoutAction {
@@ -1207,7 +1228,7 @@ public final class WebSocketSession {
     }
 
     /// What the round trips of the pings have shown so far, the app's among them.
-    public var latency: Latency { roundTrips?.latency ?? Latency() }
+    package var latency: Latency { roundTrips?.latency ?? Latency() }
 
     private func record(_ roundTrip: Duration) {
         let roundTrips = roundTrips ?? RoundTrips()
@@ -1216,26 +1237,26 @@ public final class WebSocketSession {
     }
 
     /// Gives the message that is arriving its time anew: while this side doesn't read, its sender isn't the slow one.
-    public func restartMessageTime(now: Instant) {
+    package func restartMessageTime(now: Instant) {
         partial?.assembler.pace?.restart(now: now)
     }
 
     /// Gives the message that is arriving so much more time: the peer wasn't read for that long, as it was too fast.
     ///
     /// In all no more than ten times ``MessageLimits/messageTime``.
-    public func excuseMessage(_ duration: Duration) {
+    package func excuseMessage(_ duration: Duration) {
         partial?.assembler.pace?.excuse(duration)
     }
 
     /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.
-    public func peerIsAlive(now: Instant) {
+    package func peerIsAlive(now: Instant) {
         lastHeard = now
     }
 
     // MARK: Observers
 
     /// Whether a tap sees the frames.
-    public var isTapped: Bool { tap != nil }
+    package var isTapped: Bool { tap != nil }
 
     /// Adds an observer, from the next frame on.
     package func add(_ tap: SessionTap) {
@@ -1260,12 +1281,12 @@ public final class WebSocketSession {
 
 extension DeflateAgreement {
     /// Whether messages of that side may refer to those before them.
-    public func takesOver(_ sender: WebSocketSession.Role) -> Bool {
+    package func takesOver(_ sender: WebSocketSession.Role) -> Bool {
         !(sender == .server ? serverNoContextTakeover : clientNoContextTakeover)
     }
 
     /// The largest window that that side deflates with, as an exponent.
-    public func windowBits(_ sender: WebSocketSession.Role) -> Int {
+    package func windowBits(_ sender: WebSocketSession.Role) -> Int {
         sender == .server ? serverMaxWindowBits : clientMaxWindowBits
     }
 }

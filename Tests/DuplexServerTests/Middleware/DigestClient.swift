@@ -10,7 +10,7 @@ import HTTPTypes
 struct DigestClient {
     var user = "mia"
     var password = "pä:ss"
-    var algorithm = DigestChallenge.Algorithm.sha256
+    var algorithm = DigestAlgorithm.sha256
 
     /// The challenge of the algorithm; nil if the response has none.
     func challenge(_ response: TestResponse) -> DigestChallenge? {

@@ -39,9 +39,9 @@ struct DigestGuardTests {
     @Test(
         "The right password lets in by every algorithm, by a list or by what the app says",
         arguments: [false, true],
-        DigestChallenge.Algorithm.allCases
+        DigestAlgorithm.allCases
     )
-    func right(isAsked: Bool, algorithm: DigestChallenge.Algorithm) async throws {
+    func right(isAsked: Bool, algorithm: DigestAlgorithm) async throws {
         try await testing(isAsked ? Self.asked : Self.accounts) { client async throws in
             let first = try await client.get("/in")
             #expect(first.status == .unauthorized && !first.isStale)
@@ -252,7 +252,7 @@ struct DigestGuardTests {
         let options = DigestOptions(algorithms: [.sha512256, .md5], hashesUsers: true)
         let option = RouteOption.digestAuth(realm: "x", accounts: ["mia": "pä:ss"], options: options)
         try await testing(option) { client async throws in
-            for algorithm: DigestChallenge.Algorithm in [.sha512256, .md5] {
+            for algorithm: DigestAlgorithm in [.sha512256, .md5] {
                 let mia = DigestClient(algorithm: algorithm)
                 let first = try await client.get("/in")
                 let headers = mia.headers(first, "/in")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The digests of HTTP")
 struct HTTPDigestTests {
-    private func hexadecimal(_ algorithm: DigestChallenge.Algorithm, _ text: String) -> String {
+    private func hexadecimal(_ algorithm: DigestAlgorithm, _ text: String) -> String {
         Base16.encode(HTTPDigest.digest(algorithm, Array(text.utf8)) ?? [])
     }
 

@@ -97,12 +97,12 @@ import Testing
         }
     }
 
-    private static let acknowledged = ReconnectOutbox.Delivery.atLeastOnce { sent, by in
+    private static let acknowledged = ReconnectDelivery.atLeastOnce { sent, by in
         guard case .text(let sent) = sent, case .text(let by) = by else { return false }
         return by == "ack \(sent)"
     }
 
-    private static func options(_ delivery: ReconnectOutbox.Delivery, _ trusted: TLSIdentity) -> ReconnectOptions {
+    private static func options(_ delivery: ReconnectDelivery, _ trusted: TLSIdentity) -> ReconnectOptions {
         var options = ReconnectOptions()
         options.delivery = delivery
         options.probeTimeout = .milliseconds(20)

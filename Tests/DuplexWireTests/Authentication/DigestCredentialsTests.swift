@@ -152,7 +152,7 @@ struct DigestCredentialsTests {
 struct DigestSecretTests {
     private static let md5 = "3d78807defe7de2157e2b0b6573a855f"
 
-    private func hash(_ secret: DigestSecret, _ algorithm: DigestChallenge.Algorithm) -> [UInt8]? {
+    private func hash(_ secret: DigestSecret, _ algorithm: DigestAlgorithm) -> [UInt8]? {
         secret.hash(user: "Mufasa", realm: "http-auth@example.org", algorithm, sampleDigest)
     }
 

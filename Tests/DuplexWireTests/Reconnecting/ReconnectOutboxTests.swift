@@ -7,12 +7,12 @@ import Testing
 
 @Suite struct ReconnectOutboxTests {
     /// `ack 7` acknowledges the message `7`.
-    private static let acknowledged = ReconnectOutbox.Delivery.atLeastOnce { sent, by in
+    private static let acknowledged = ReconnectDelivery.atLeastOnce { sent, by in
         guard case .text(let sent) = sent, case .text(let by) = by else { return false }
         return by == "ack \(sent)"
     }
 
-    private func outbox(_ delivery: ReconnectOutbox.Delivery, messages: Int = 100) -> ReconnectOutbox {
+    private func outbox(_ delivery: ReconnectDelivery, messages: Int = 100) -> ReconnectOutbox {
         ReconnectOutbox(delivery, messageLimit: messages, byteLimit: .kibibytes(1))
     }
 

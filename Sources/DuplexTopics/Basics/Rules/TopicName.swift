@@ -10,9 +10,9 @@
 /// them. Stricter than MQTT: no segment is empty, there are no control characters, and a name is in the normal form of Unicode
 /// that composes (NFC). So names are the same text only if they have the same bytes: a rule that forbids `Kitchen` isn't passed by
 /// a name that begins with the sign for kelvin. In JavaScript `name.normalize()` gives that form.
-public enum TopicName {
+package enum TopicName {
     /// What is wrong with a name or a pattern.
-    public enum Fault: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Fault: Error, Sendable, Hashable, CustomStringConvertible {
         /// It is empty, or a segment of it is.
         case emptySegment
         /// It is longer than the limit.
@@ -27,7 +27,7 @@ public enum TopicName {
         case notNormalized
 
         /// One sentence.
-        public var description: String {
+        package var description: String {
             switch self {
             case .emptySegment: "A segment of the name is empty."
             case .tooLong: "The name is too long."
@@ -40,16 +40,16 @@ public enum TopicName {
     }
 
     /// The longest name, in bytes of UTF-8.
-    public static let longest = 256
+    package static let longest = 256
     /// The most segments of a name.
-    public static let mostSegments = 32
+    package static let mostSegments = 32
 
     /// Checks a name or a pattern.
     ///
     /// - Parameter text: the name.
     /// - Returns: whether it is a pattern.
     /// - Throws: ``Fault``.
-    public static func check(_ text: String) throws(Fault) -> Bool {
+    package static func check(_ text: String) throws(Fault) -> Bool {
         var checker = Checker()
         // Natively stored text has its bytes at hand.
         var text = text

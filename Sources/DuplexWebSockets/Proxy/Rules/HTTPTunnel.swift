@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexWire
-public import HTTPTypes
+package import DuplexWire
+package import HTTPTypes
 
 /// Asks an HTTP proxy for a connection to a host: the method CONNECT (RFC 9110 section 9.3.6, RFC 9112 section 3.2.3).
 ///
 /// Begin with ``start()``, then hand in what arrives until the step says ``ProxyStep/established``. What follows the
 /// head of the answer belongs to the tunnel and stays untouched. A proxy that asks for credentials (407) gets them on the
 /// same connection if it keeps it open, or on a new one.
-public struct HTTPTunnel: Sendable {
+package struct HTTPTunnel: Sendable {
     private enum State {
         case idle
         case head
@@ -20,7 +20,7 @@ public struct HTTPTunnel: Sendable {
     }
 
     /// The most of a refusal's body that is read to use the connection again; beyond it, a new one is made.
-    public static let bodyBound = 65_536
+    package static let bodyBound = 65_536
     private static let interimBound = 16
 
     private let target: String
@@ -42,7 +42,7 @@ public struct HTTPTunnel: Sendable {
     ///   - authenticator: Answers a proxy that asks for credentials; nil for none.
     ///   - limits: Of these, `headSize` and `headFields` bound the answer.
     /// - Throws: ``ProxyError`` with the code `invalidRequest` if it is no host with a port.
-    public init(
+    package init(
         host: String,
         port: Int,
         headers: HTTPFields = [:],
@@ -61,7 +61,7 @@ public struct HTTPTunnel: Sendable {
     }
 
     /// The request to send on a new connection to the proxy.
-    public mutating func start() -> [UInt8] {
+    package mutating func start() -> [UInt8] {
         state = .head
         parser = ResponseHeadParser(limits: limits)
         interimResponses = 0
@@ -70,7 +70,7 @@ public struct HTTPTunnel: Sendable {
     }
 
     /// How many bytes may be taken from the connection without taking one of the tunnel's: at least 1.
-    public var wanted: Int {
+    package var wanted: Int {
         switch state {
         case .head: max(1, 4 - matched)
         default: 1
@@ -84,7 +84,7 @@ public struct HTTPTunnel: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: What to do next; after ``ProxyStep/established`` nothing more is taken.
     /// - Throws: ``ProxyError``; the same again at each further call.
-    public mutating func receive(_ input: Span<UInt8>, from position: inout Int) throws(ProxyError) -> ProxyStep {
+    package mutating func receive(_ input: Span<UInt8>, from position: inout Int) throws(ProxyError) -> ProxyStep {
         do throws(ProxyError) {
             while position < input.count {
                 let step = try advance(input, from: &position)
@@ -102,7 +102,7 @@ public struct HTTPTunnel: Sendable {
     ///
     /// - Returns: ``ProxyStep/reconnect`` if it ended within a refusal that a new connection may answer.
     /// - Throws: ``ProxyError``.
-    public mutating func finish() throws(ProxyError) -> ProxyStep {
+    package mutating func finish() throws(ProxyError) -> ProxyStep {
         switch state {
         case .body: return .reconnect
         case .failed(let error): throw error

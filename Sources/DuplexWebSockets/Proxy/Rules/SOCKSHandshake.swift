@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexWire
+package import DuplexWire
 
 /// Asks a SOCKS proxy of version 5 for a connection (RFC 1928), with a name and a password if it wants them (RFC 1929).
 ///
 /// Hazard: the password goes to the proxy in the clear.
-public struct SOCKS5Handshake: Sendable {
+package struct SOCKS5Handshake: Sendable {
     private enum State {
         case method
         case authentication
@@ -26,7 +26,7 @@ public struct SOCKS5Handshake: Sendable {
     ///   - port: The port, 1 to 65,535.
     ///   - credentials: A name and a password of 1 to 255 bytes each; nil to offer no authentication only.
     /// - Throws: ``ProxyError`` with the code `invalidRequest` for what the protocol has no room for.
-    public init(address: SOCKSAddress, port: Int, credentials: PasswordCredentials? = nil) throws(ProxyError) {
+    package init(address: SOCKSAddress, port: Int, credentials: PasswordCredentials? = nil) throws(ProxyError) {
         guard (1...65_535).contains(port) else { throw ProxyError(.invalidRequest, "\(port) is no port") }
         if let credentials {
             let lengths = [credentials.user.utf8.count, credentials.password.utf8.count]
@@ -52,14 +52,14 @@ public struct SOCKS5Handshake: Sendable {
     }
 
     /// The greeting to send on a new connection to the proxy: the methods of authentication.
-    public mutating func start() -> [UInt8] {
+    package mutating func start() -> [UInt8] {
         state = .method
         buffer = []
         return credentials == nil ? [5, 1, 0] : [5, 2, 0, 2]
     }
 
     /// How many bytes may be taken from the connection without taking one of the tunnel's: at least 1.
-    public var wanted: Int { max(1, size - buffer.count) }
+    package var wanted: Int { max(1, size - buffer.count) }
 
     /// How many bytes the answer at hand has, as far as is known yet.
     private var size: Int {
@@ -80,7 +80,7 @@ public struct SOCKS5Handshake: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: What to do next; after ``ProxyStep/established`` nothing more is taken.
     /// - Throws: ``ProxyError``.
-    public mutating func receive(_ input: Span<UInt8>, from position: inout Int) throws(ProxyError) -> ProxyStep {
+    package mutating func receive(_ input: Span<UInt8>, from position: inout Int) throws(ProxyError) -> ProxyStep {
         if case .done = state { return .wait }
         while buffer.count < size, position < input.count {
             _ = input.copy(upTo: size - buffer.count, from: &position, to: &buffer)
@@ -154,7 +154,7 @@ public struct SOCKS5Handshake: Sendable {
 }
 
 /// The address that a SOCKS proxy is asked to connect to.
-public enum SOCKSAddress: Sendable, Hashable {
+package enum SOCKSAddress: Sendable, Hashable {
     /// The four bytes of an IPv4 address.
     case ipv4([UInt8])
     /// The sixteen bytes of an IPv6 address.
@@ -167,7 +167,7 @@ public enum SOCKSAddress: Sendable, Hashable {
 /// extension 4a, by which the proxy looks names up.
 ///
 /// It knows IPv4 only, and a user's name without a password.
-public struct SOCKS4Handshake: Sendable {
+package struct SOCKS4Handshake: Sendable {
     private let request: [UInt8]
     private var reply: [UInt8] = []
     private var isDone = false
@@ -182,7 +182,7 @@ public struct SOCKS4Handshake: Sendable {
     ///   - user: The user's name; empty for none.
     /// - Throws: ``ProxyError`` with the code `invalidRequest` for an IPv6 address, and for a name or a user that is
     ///   empty, has a zero, or is longer than 255 bytes.
-    public init(address: SOCKSAddress, port: Int, user: String = "") throws(ProxyError) {
+    package init(address: SOCKSAddress, port: Int, user: String = "") throws(ProxyError) {
         guard (1...65_535).contains(port) else { throw ProxyError(.invalidRequest, "\(port) is no port") }
         guard user.utf8.count <= 255, !user.utf8.contains(0) else {
             throw ProxyError(.invalidRequest, "the user's name is longer than 255 bytes or has a zero")
@@ -204,14 +204,14 @@ public struct SOCKS4Handshake: Sendable {
     }
 
     /// The request to send on a new connection to the proxy.
-    public mutating func start() -> [UInt8] {
+    package mutating func start() -> [UInt8] {
         reply = []
         isDone = false
         return request
     }
 
     /// How many bytes may be taken from the connection without taking one of the tunnel's: at least 1.
-    public var wanted: Int { max(1, Self.replySize - reply.count) }
+    package var wanted: Int { max(1, Self.replySize - reply.count) }
 
     /// Takes input up to the end of the answer, and says what to do next.
     ///
@@ -220,7 +220,7 @@ public struct SOCKS4Handshake: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: What to do next; after ``ProxyStep/established`` nothing more is taken.
     /// - Throws: ``ProxyError``.
-    public mutating func receive(_ input: Span<UInt8>, from position: inout Int) throws(ProxyError) -> ProxyStep {
+    package mutating func receive(_ input: Span<UInt8>, from position: inout Int) throws(ProxyError) -> ProxyStep {
         if isDone { return .wait }
         _ = input.copy(upTo: Self.replySize - reply.count, from: &position, to: &reply)
         if let first = reply.first, first != 0 {

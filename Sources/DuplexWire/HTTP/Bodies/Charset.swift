@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// How text was made bytes, by its name in a media type (RFC 9110 section 8.3.2): those that are still met.
-public enum Charset: String, Sendable, Hashable, CaseIterable {
+package enum Charset: String, Sendable, Hashable, CaseIterable {
     /// UTF-8; a byte order mark in front is left out.
     case utf8 = "utf-8"
     /// Seven bits.
@@ -22,7 +22,7 @@ public enum Charset: String, Sendable, Hashable, CaseIterable {
     /// The charset of that name, in any case of letters.
     ///
     /// It is nil for one that isn't known.
-    public init?(name: String) {
+    package init?(name: String) {
         switch Grammar.lowercased(name) {
         case "utf8": self = .utf8
         case "ascii", "ansi_x3.4-1968", "iso646-us": self = .ascii
@@ -36,7 +36,7 @@ public enum Charset: String, Sendable, Hashable, CaseIterable {
     ///
     /// - Parameter type: the type of a body; nil where that isn't said.
     /// - Throws: ``HTTPProtocolError`` with 415 for a charset that isn't known.
-    public init(of type: MediaType?) throws(HTTPProtocolError) {
+    package init(of type: MediaType?) throws(HTTPProtocolError) {
         guard let name = type?.charset else {
             self = .utf8
             return
@@ -55,7 +55,7 @@ public enum Charset: String, Sendable, Hashable, CaseIterable {
     /// - Parameter bytes: the whole text.
     /// - Returns: the text.
     /// - Throws: ``HTTPProtocolError`` with 400 for bytes that stand for none.
-    public func decode(_ bytes: [UInt8]) throws(HTTPProtocolError) -> String {
+    package func decode(_ bytes: [UInt8]) throws(HTTPProtocolError) -> String {
         guard let text = text(bytes) else {
             throw HTTPProtocolError(.malformedBody, "the text isn't in \(rawValue), as it is said to be")
         }

@@ -4,7 +4,7 @@
 /// The last events of a stream, for clients that reconnect with the id of the last event that they have seen.
 ///
 /// Each event has a number; the first one has 1. Of each event is kept what its owner makes of it, such as its bytes.
-public struct EventHistory<Element: Sendable>: Sendable {
+package struct EventHistory<Element: Sendable>: Sendable {
     private struct Entry: Sendable {
         var element: Element
         var size: Int
@@ -13,7 +13,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
     }
 
     /// Where a client goes on.
-    public enum Place: Sendable, Hashable {
+    package enum Place: Sendable, Hashable {
         /// After the event of this number; 0 stands in front of the first.
         case behind(UInt64)
         /// It lacks events that aren't kept any more, or names one that nobody knows.
@@ -30,9 +30,9 @@ public struct EventHistory<Element: Sendable>: Sendable {
     private var numbers: [String: UInt64] = [:]
 
     /// The number of the last event; 0 before the first.
-    public private(set) var lastNumber: UInt64 = 0
+    package private(set) var lastNumber: UInt64 = 0
     /// How many bytes are kept.
-    public private(set) var byteCount = 0
+    package private(set) var byteCount = 0
 
     /// Makes an empty history.
     ///
@@ -41,23 +41,23 @@ public struct EventHistory<Element: Sendable>: Sendable {
     ///     text without a hyphen.
     ///   - count: how many events are kept.
     ///   - size: how many bytes are kept.
-    public init(epoch: String, keeping count: Int, size: ByteCount) {
+    package init(epoch: String, keeping count: Int, size: ByteCount) {
         self.epoch = epoch
         countLimit = max(0, count)
         sizeLimit = size.bytes
     }
 
     /// How many events are kept.
-    public var count: Int { entries.count - first }
+    package var count: Int { entries.count - first }
 
     /// The number of the first event that is kept; that of the next one when none is.
-    public var firstNumber: UInt64 { lastNumber + 1 - UInt64(count) }
+    package var firstNumber: UInt64 { lastNumber + 1 - UInt64(count) }
 
     /// The id of an event that has none of its own: unique in this history and others.
-    public func id(of number: UInt64) -> String { "\(epoch)-\(number)" }
+    package func id(of number: UInt64) -> String { "\(epoch)-\(number)" }
 
     /// What a client that has seen everything names as the last event.
-    public var lastID: String { (entries.last ?? nil)?.id ?? id(of: lastNumber) }
+    package var lastID: String { (entries.last ?? nil)?.id ?? id(of: lastNumber) }
 
     /// Adds an event; the oldest ones make room for it.
     ///
@@ -66,7 +66,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
     ///   - id: its id; `nil` for ``id(of:)`` of its number.
     ///   - size: how many bytes it has.
     ///   - instant: when this is, for ``removeAll(before:)``. Default: it isn't removed by time.
-    public mutating func append(_ element: Element, id: String?, size: Int, at instant: Instant? = nil) {
+    package mutating func append(_ element: Element, id: String?, size: Int, at instant: Instant? = nil) {
         lastNumber += 1
         entries.append(Entry(element: element, size: size, id: id, instant: instant))
         byteCount += size
@@ -75,17 +75,17 @@ public struct EventHistory<Element: Sendable>: Sendable {
     }
 
     /// Removes the events that were added before an instant.
-    public mutating func removeAll(before instant: Instant) {
+    package mutating func removeAll(before instant: Instant) {
         while count > 0, let added = entries[first]?.instant, added < instant { removeFirst() }
     }
 
     /// Removes the oldest events until what is kept has so many bytes at most.
-    public mutating func shrink(to size: Int) {
+    package mutating func shrink(to size: Int) {
         while count > 0, byteCount > size { removeFirst() }
     }
 
     /// Removes all events, and goes on after a number: those up to it are taken for ones that aren't kept any more.
-    public mutating func restart(behind number: UInt64) {
+    package mutating func restart(behind number: UInt64) {
         shrink(to: -1)
         lastNumber = number
     }
@@ -106,7 +106,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
     ///
     /// - Parameter lastEventID: the last event that it has seen.
     /// - Returns: the place.
-    public func place(behind lastEventID: String) -> Place {
+    package func place(behind lastEventID: String) -> Place {
         guard let number = numbers[lastEventID] ?? number(of: lastEventID) else { return .lost }
         return number + 1 >= firstNumber ? .behind(number) : .lost
     }
@@ -119,7 +119,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
     }
 
     /// The place in front of the last so many events, or of all that are kept.
-    public func place(beforeLast count: Int) -> UInt64 {
+    package func place(beforeLast count: Int) -> UInt64 {
         lastNumber - UInt64(max(0, min(count, self.count)))
     }
 
@@ -129,7 +129,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
     ///   - number: the place.
     ///   - limit: how many at most.
     /// - Returns: the events; `nil` when some that lie behind the place aren't kept any more.
-    public func elements(behind number: UInt64, limit: Int) -> [Element]? {
+    package func elements(behind number: UInt64, limit: Int) -> [Element]? {
         guard number <= lastNumber, number + 1 >= firstNumber else { return nil }
         let start = first + Int(number + 1 - firstNumber)
         return entries[start..<min(entries.count, start + limit)].compactMap { $0?.element }

@@ -2,18 +2,18 @@
 // Copyright (c) the Duplex authors
 
 /// What an event stream may make this side hold.
-public struct EventStreamLimits: Sendable, Hashable {
+package struct EventStreamLimits: Sendable, Hashable {
     /// The longest line, without its end.
     ///
     /// Default: 1 MiB.
-    public var lineSize: ByteCount
+    package var lineSize: ByteCount
     /// The most data of one event, with the line feeds between its lines.
     ///
     /// Default: 1 MiB.
-    public var eventSize: ByteCount
+    package var eventSize: ByteCount
 
     /// Makes limits.
-    public init(lineSize: ByteCount = .mebibytes(1), eventSize: ByteCount = .mebibytes(1)) {
+    package init(lineSize: ByteCount = .mebibytes(1), eventSize: ByteCount = .mebibytes(1)) {
         self.lineSize = lineSize
         self.eventSize = eventSize
     }
@@ -33,7 +33,7 @@ public enum EventStreamItem: Sendable, Hashable {
 /// Takes an event stream apart, in input that arrives in pieces of any size (WHATWG HTML section 9.2.6).
 ///
 /// What isn't UTF-8 is replaced, as the standard says. An event that the end of the stream cuts short is dropped.
-public struct EventStreamParser: Sendable {
+package struct EventStreamParser: Sendable {
     private let limits: EventStreamLimits
     /// The line that has begun.
     private var line: [UInt8] = []
@@ -49,14 +49,14 @@ public struct EventStreamParser: Sendable {
     /// What to send as `Last-Event-ID` when connecting again; empty for none.
     ///
     /// That of the last event that came whole, with data or without.
-    public private(set) var lastEventID: String
+    package private(set) var lastEventID: String
 
     /// Makes a parser.
     ///
     /// - Parameters:
     ///   - limits: what the stream may make it hold.
     ///   - lastEventID: that of the stream before, where this one goes on. Default: none.
-    public init(limits: EventStreamLimits = EventStreamLimits(), lastEventID: String = "") {
+    package init(limits: EventStreamLimits = EventStreamLimits(), lastEventID: String = "") {
         self.limits = limits
         self.lastEventID = lastEventID
         id = lastEventID
@@ -71,7 +71,7 @@ public struct EventStreamParser: Sendable {
     ///   - position: where to begin; left after the last byte taken.
     /// - Returns: what comes next, or nil when the input has no more.
     /// - Throws: ``EventStreamError`` beyond the limits.
-    public mutating func next(
+    package mutating func next(
         _ input: Span<UInt8>,
         from position: inout Int
     ) throws(EventStreamError) -> EventStreamItem? {
@@ -177,26 +177,19 @@ public struct EventStreamParser: Sendable {
 ///
 /// ``code`` is for programs, ``message`` for people.
 public struct EventStreamError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault; an open set.
-    public struct Code: ErrorCode {
-        /// The code's name.
-        public let rawValue: String
-
-        /// Makes a code of that name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
+    /// The kinds of faults; later versions may add some.
+    @nonexhaustive
+    public enum Code: String, Sendable {
         /// A field would break out of its line: it has a line end, or U+0000.
-        public static let invalidField = Self(rawValue: "invalidField")
+        case invalidField
         /// A line of a stream is longer than the limit.
-        public static let lineTooLong = Self(rawValue: "lineTooLong")
+        case lineTooLong
         /// An event of a stream has more data than the limit.
-        public static let eventTooLong = Self(rawValue: "eventTooLong")
+        case eventTooLong
         /// The reader takes less than is sent, and was ended by its ``SlowReaderPolicy``.
-        public static let slowReader = Self(rawValue: "slowReader")
+        case slowReader
         /// The feed takes no further event.
-        public static let finished = Self(rawValue: "finished")
+        case finished
     }
 
     /// The kind of fault.

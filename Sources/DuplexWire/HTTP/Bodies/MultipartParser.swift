@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// Takes a body of several parts apart, in input that arrives in pieces of any size: `multipart/form-data` (RFC 7578) and
 /// its relatives (RFC 2046 section 5.1).
 ///
 /// It keeps the head of the part that begins, and nothing of its content: what might be the beginning of a delimiter is
 /// known by its length.
-public struct MultipartParser: Sendable {
+package struct MultipartParser: Sendable {
     private enum State {
         /// In front of the first part, where mail programs once wrote to those that knew no parts.
         case preamble
@@ -47,7 +47,7 @@ public struct MultipartParser: Sendable {
     ///   - limits: What the parts may be.
     /// - Throws: ``HTTPProtocolError`` with 415 if the type isn't a `multipart`, with 400 if it has no boundary, or one that is
     ///   none (RFC 2046 section 5.1.1).
-    public init(_ type: MediaType, limits: MultipartLimits = MultipartLimits()) throws(HTTPProtocolError) {
+    package init(_ type: MediaType, limits: MultipartLimits = MultipartLimits()) throws(HTTPProtocolError) {
         guard type.matches("multipart/*") else {
             throw HTTPProtocolError(
                 .unsupportedMediaType,
@@ -78,7 +78,7 @@ public struct MultipartParser: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: What comes next, or nil when the input has no more.
     /// - Throws: ``HTTPProtocolError`` with 400 for what isn't parts, with 413 beyond the limits.
-    public mutating func next(
+    package mutating func next(
         _ input: Span<UInt8>,
         from position: inout Int
     ) throws(HTTPProtocolError) -> MultipartEvent? {
@@ -96,7 +96,7 @@ public struct MultipartParser: Sendable {
     /// Takes note that the body has ended.
     ///
     /// - Throws: ``HTTPProtocolError`` if the last part hasn't.
-    public func finish() throws(HTTPProtocolError) {
+    package func finish() throws(HTTPProtocolError) {
         switch state {
         case .epilogue: return
         case .failed(let error): throw error
@@ -264,11 +264,11 @@ public struct MultipartParser: Sendable {
 }
 
 /// The head of one part of a form (RFC 7578 section 4).
-public struct MultipartHead: Sendable, Hashable {
+package struct MultipartHead: Sendable, Hashable {
     /// The fields of the part.
-    public let headers: HTTPFields
+    package let headers: HTTPFields
     /// What the part is; nil where it doesn't say so rightly.
-    public let disposition: ContentDisposition?
+    package let disposition: ContentDisposition?
 
     init(_ headers: HTTPFields) {
         self.headers = headers
@@ -276,18 +276,18 @@ public struct MultipartHead: Sendable, Hashable {
     }
 
     /// The name of the form's field; empty where the part names none.
-    public var name: String { disposition?.name ?? "" }
+    package var name: String { disposition?.name ?? "" }
     /// The name of the file as the sender calls it; nil for what is no file.
     ///
     /// It may have anything in it: see
     /// ``ContentDisposition/safeFilename``.
-    public var filename: String? { disposition?.filename }
+    package var filename: String? { disposition?.filename }
     /// The media type; plain text where the part names none (RFC 7578 section 4.4).
-    public var mediaType: MediaType { MediaType(rawValue: headers[.contentType] ?? "text/plain") }
+    package var mediaType: MediaType { MediaType(rawValue: headers[.contentType] ?? "text/plain") }
 }
 
 /// The next thing that a body of several parts has.
-public enum MultipartEvent: Sendable, Hashable {
+package enum MultipartEvent: Sendable, Hashable {
     /// A part begins.
     case begin(MultipartHead)
     /// Some bytes of the part, at least one.

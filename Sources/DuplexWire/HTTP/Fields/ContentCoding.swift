@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// A coding that a content was put into for its way (RFC 9110 section 8.4.1), of those that this package knows.
-public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
+package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// gzip (RFC 1952), also as `x-gzip`.
     case gzip
     /// Deflate in the wrapping of zlib (RFC 1950); what comes without it, as some send it, is taken, too.
     case deflate
 
     /// The most codings of one content that are taken off.
-    public static let bound = 2
+    package static let bound = 2
 
     /// The codings that are accepted: the value of `Accept-Encoding` in a response (RFC 9110 section 12.5.3).
-    public static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
+    package static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
 
     /// The codings that a content is in, by its `Content-Encoding`.
     ///
@@ -23,7 +23,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// - Parameter headers: the fields of the request.
     /// - Returns: the codings in the order in which they were applied; they are taken off from the last one on.
     /// - Throws: ``HTTPProtocolError`` with 415 for a coding that isn't known, for more than ``bound``, and for what is no list.
-    public static func applied(in headers: HTTPFields) throws(HTTPProtocolError) -> [ContentCoding] {
+    package static func applied(in headers: HTTPFields) throws(HTTPProtocolError) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for value in headers[values: .contentEncoding] {
             var scanner = FieldScanner(value)
@@ -92,7 +92,7 @@ public struct ResponseCompression: Sendable, Hashable {
     }()
 
     /// What to do with a response.
-    public enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         /// It is the same for all clients.
         case same
         /// It would be compressed for another client: `Vary` says so.
@@ -111,7 +111,7 @@ public struct ResponseCompression: Sendable, Hashable {
     ///   - length: how long its body is; nil where that isn't known.
     ///   - codings: what the client takes.
     /// - Returns: what to do with it.
-    public func verdict(
+    package func verdict(
         status: HTTPResponse.Status,
         type: MediaType?,
         headers: HTTPFields,

@@ -3,11 +3,11 @@
 
 /// Whether a content is to be shown or kept, and by what name: the field `Content-Disposition` (RFC 6266), as of a part of
 /// a form, too (RFC 7578 section 4.2).
-public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
+package struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     /// The kind in lower case: `inline`, `attachment`, or `form-data`.
-    public let kind: String
+    package let kind: String
     /// The parameters as they were sent, `filename*` undecoded.
-    public let parameters: [FieldParameter]
+    package let parameters: [FieldParameter]
 
     /// The most parameters; a field with more is malformed.
     static let parameterBound = 16
@@ -21,7 +21,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter filename: Any text; without it the client chooses a name.
     /// - Returns: The value of the field.
-    public static func attachment(filename: String? = nil) -> ContentDisposition {
+    package static func attachment(filename: String? = nil) -> ContentDisposition {
         Self.named("attachment", filename)
     }
 
@@ -29,7 +29,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter filename: Any text; without it the client chooses a name.
     /// - Returns: The value of the field.
-    public static func inline(filename: String? = nil) -> ContentDisposition {
+    package static func inline(filename: String? = nil) -> ContentDisposition {
         Self.named("inline", filename)
     }
 
@@ -53,7 +53,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Within a quoted string a backslash is one where it doesn't stand before a quotation mark or another: browsers send
     /// names of files as they are.
-    public init?(field value: String) {
+    package init?(field value: String) {
         var scanner = FieldScanner(value)
         scanner.skipBlanks()
         guard let kind = scanner.token() else { return nil }
@@ -112,19 +112,19 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The name of the field of a form.
-    public var name: String? { self["name"] }
+    package var name: String? { self["name"] }
 
     /// The name of the file as the sender calls it: of `filename*`, decoded, where it can be, or else of `filename`.
     ///
     /// It may be a path, and have anything in it: see ``safeFilename``.
-    public var filename: String? {
+    package var filename: String? {
         self["filename*"].flatMap(ExtendedText.decode) ?? self["filename"]
     }
 
     /// What a file may be called here: what stands after the last slash or backslash, without control characters.
     ///
     /// It is nil for nothing, `.` and `..`. It may begin with a point, and be the name of a file that is there.
-    public var safeFilename: String? {
+    package var safeFilename: String? {
         guard let filename else { return nil }
         let last = filename.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last
         var name = ""
@@ -133,7 +133,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The field's value.
-    public var description: String {
+    package var description: String {
         parameters.reduce(into: kind) { text, parameter in
             text += "; \(parameter.name)="
             let isPlain = parameter.name.hasSuffix("*") && parameter.value.utf8.allSatisfy(Self.isExtendedByte)

@@ -2,21 +2,21 @@
 // Copyright (c) the Duplex authors
 
 /// A cookie as it is kept (RFC 6265 section 5.3).
-public struct Cookie: Sendable, Hashable {
+package struct Cookie: Sendable, Hashable {
     /// The name.
-    public let name: String
+    package let name: String
     /// The value, as it was sent.
-    public let value: String
+    package let value: String
     /// The host that it goes back to, in lower case, and unless ``isHostOnly`` those below it.
-    public let domain: String
+    package let domain: String
     /// The path that it goes back to, and those below it.
-    public let path: String
+    package let path: String
     /// Whether it goes to that very host alone.
-    public let isHostOnly: Bool
+    package let isHostOnly: Bool
     /// Whether it goes over TLS alone.
-    public let isSecure: Bool
+    package let isSecure: Bool
     /// When it ends, in seconds since the beginning of 1970; nil for one that lasts as long as the store.
-    public let expiry: Int64?
+    package let expiry: Int64?
 
     /// The longest name and value together, as in browsers (RFC 6265 section 6.1).
     static let sizeBound = 4_096
@@ -40,7 +40,7 @@ public struct Cookie: Sendable, Hashable {
     ///   - text: The value.
     ///   - url: Where it came from.
     ///   - seconds: The time, in seconds since the beginning of 1970.
-    public init?(setCookie text: String, from url: WebSocketURL, at seconds: Int64) {
+    package init?(setCookie text: String, from url: WebSocketURL, at seconds: Int64) {
         let parts = text.utf8.split(separator: UInt8(ascii: ";"), maxSplits: 64, omittingEmptySubsequences: false)
         guard let pair = Self.pair(parts[0]), let named = pair.value, !pair.name.isEmpty,
             pair.name.utf8.count + named.utf8.count <= Self.sizeBound,
@@ -79,7 +79,7 @@ public struct Cookie: Sendable, Hashable {
     ///   - url: Where the request goes.
     ///   - seconds: The time, in seconds since the beginning of 1970.
     /// - Returns: Whether host, path, security and time allow it (RFC 6265 section 5.4).
-    public func isSent(to url: WebSocketURL, at seconds: Int64) -> Bool {
+    package func isSent(to url: WebSocketURL, at seconds: Int64) -> Bool {
         if isExpired(at: seconds) || (isSecure && !url.isSecure) { return false }
         let hostMatches = domain == url.host || (!isHostOnly && Self.domain(domain, covers: url.host))
         return hostMatches && Self.path(path, covers: Self.requestPath(url))
@@ -157,19 +157,19 @@ public struct Cookie: Sendable, Hashable {
 ///
 /// The time is handed in. There is no list of public suffixes: a server below `co.uk` may set a cookie for all of
 /// `co.uk`, so a store is for servers of your own rather than for browsing.
-public struct CookieStore: Sendable, Hashable {
+package struct CookieStore: Sendable, Hashable {
     /// The most cookies of one domain; the oldest goes first, as beyond ``bound`` (RFC 6265 section 6.1).
-    public static let domainBound = 50
+    package static let domainBound = 50
     /// The most cookies in all.
-    public static let bound = 1_000
+    package static let bound = 1_000
     /// The most Set-Cookie fields of one answer.
-    public static let fieldBound = 50
+    package static let fieldBound = 50
 
     /// The cookies, the oldest first.
-    public private(set) var cookies: [Cookie] = []
+    package private(set) var cookies: [Cookie] = []
 
     /// Makes an empty store.
-    public init() {}
+    package init() {}
 
     /// Takes the cookies of an answer.
     ///
@@ -177,7 +177,7 @@ public struct CookieStore: Sendable, Hashable {
     ///   - setCookies: The values of its Set-Cookie fields.
     ///   - url: Where it came from.
     ///   - seconds: The time, in seconds since the beginning of 1970.
-    public mutating func store(_ setCookies: [String], from url: WebSocketURL, at seconds: Int64) {
+    package mutating func store(_ setCookies: [String], from url: WebSocketURL, at seconds: Int64) {
         for text in setCookies.prefix(Self.fieldBound) {
             guard let cookie = Cookie(setCookie: text, from: url, at: seconds) else { continue }
             let isSame = { (other: Cookie) in
@@ -203,7 +203,7 @@ public struct CookieStore: Sendable, Hashable {
     ///   - url: Where the request goes.
     ///   - seconds: The time, in seconds since the beginning of 1970.
     /// - Returns: nil if there is none to send.
-    public func value(for url: WebSocketURL, at seconds: Int64) -> String? {
+    package func value(for url: WebSocketURL, at seconds: Int64) -> String? {
         let sent = cookies.enumerated().filter { $0.element.isSent(to: url, at: seconds) }
         if sent.isEmpty { return nil }
         let sorted = sent.sorted {
@@ -214,7 +214,7 @@ public struct CookieStore: Sendable, Hashable {
     }
 
     /// Forgets all.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         cookies = []
     }
 

@@ -106,18 +106,18 @@ package struct FieldScanner {
 }
 
 /// A name and a value after a field's main value, such as `charset=utf-8` (RFC 9110 section 5.6.6).
-public struct FieldParameter: Sendable, Hashable {
+package struct FieldParameter: Sendable, Hashable {
     /// The name in lower case.
-    public let name: String
+    package let name: String
     /// The value without quotation marks and backslashes.
-    public let value: String
+    package let value: String
 
     /// Makes a parameter.
     ///
     /// - Parameters:
     ///   - name: The name, in any case of letters.
     ///   - value: The value as it is meant.
-    public init(name: String, value: String) {
+    package init(name: String, value: String) {
         self.name = Grammar.lowercased(name)
         self.value = value
     }

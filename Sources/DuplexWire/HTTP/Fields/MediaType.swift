@@ -36,7 +36,12 @@ public struct MediaType: RawRepresentable, Sendable, Hashable, ExpressibleByStri
     }
 
     /// The parameters in their order; empty if there are none, or if the text is no media type.
-    public var parameters: [FieldParameter] {
+    public var parameters: [(name: String, value: String)] {
+        fieldParameters.map { ($0.name, $0.value) }
+    }
+
+    /// The parameters as other fields have them.
+    var fieldParameters: [FieldParameter] {
         var scanner = FieldScanner(rawValue)
         guard Self.essence(&scanner) != nil, let parameters = scanner.parameters(atMost: Self.parameterBound),
             scanner.isAtEnd
@@ -46,7 +51,7 @@ public struct MediaType: RawRepresentable, Sendable, Hashable, ExpressibleByStri
 
     /// The value of the first parameter of that name; the name is in lower case.
     public subscript(parameter name: String) -> String? {
-        parameters.first { $0.name == name }?.value
+        fieldParameters.first { $0.name == name }?.value
     }
 
     /// The charset in lower case; nil where none is named.

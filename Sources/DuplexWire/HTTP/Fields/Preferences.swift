@@ -99,7 +99,7 @@ public struct MediaPreferences: Sendable, Hashable {
         guard let essence = type.essence else { return 0 }
         var best: (rank: Int, weight: Int) = (-1, 0)
         for member in list.members {
-            guard let rank = Self.rank(member, essence, type.parameters), rank > best.rank else { continue }
+            guard let rank = Self.rank(member, essence, type.fieldParameters), rank > best.rank else { continue }
             best = (rank, member.weight)
         }
         return best.weight
@@ -135,18 +135,18 @@ public struct MediaPreferences: Sendable, Hashable {
 /// Which codings of content a client takes: the field `Accept-Encoding` (RFC 9110 section 12.5.3).
 ///
 /// Without the field only what isn't coded is sent: the client hasn't said that it knows any coding.
-public struct CodingPreferences: Sendable, Hashable {
+package struct CodingPreferences: Sendable, Hashable {
     private let list: WeightedList
 
     /// Reads the field; a member that is malformed is passed over.
-    public init(_ headers: HTTPFields) {
+    package init(_ headers: HTTPFields) {
         list = WeightedList(headers[values: .acceptEncoding])
     }
 
     /// How much a coding is wanted, in thousandths; 0 if it isn't acceptable.
     ///
     /// `identity`, no coding, is acceptable unless it is excluded by name or by `*;q=0`.
-    public func weight(of coding: String) -> Int {
+    package func weight(of coding: String) -> Int {
         var name = Grammar.lowercased(coding)
         if name == "x-gzip" { name = "gzip" }
         let member = list.members.first { $0.name == name || ($0.name == "x-gzip" && name == "gzip") }
@@ -161,7 +161,7 @@ public struct CodingPreferences: Sendable, Hashable {
     ///
     /// - Parameter offers: Codings, such as `gzip` and `identity`; those that this side likes best stand first.
     /// - Returns: The coding; nil if none is acceptable.
-    public func preferred(of offers: [String]) -> String? {
+    package func preferred(of offers: [String]) -> String? {
         WeightedList.best(of: offers, weight)
     }
 }
