@@ -3,7 +3,8 @@
 
 /// What is wrong with a template.
 public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault.
+    /// The kinds of faults; later versions may add some.
+    @nonexhaustive
     public enum Code: String, Sendable {
         /// There is no template of that name.
         case missing

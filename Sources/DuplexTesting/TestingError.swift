@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexBase
+import DuplexBase
 
 /// Why the test of a server or a socket failed beside what the test itself found.
 public struct TestingError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure; an open set.
-    public struct Code: ErrorCode {
-        /// The code's name.
-        public let rawValue: String
-
-        /// Makes a code of that name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
+    /// The kinds of failures; later versions may add some.
+    @nonexhaustive
+    public enum Code: String, Sendable {
         /// The test took longer than it may, of the machine's time.
-        public static let outOfTime = Self(rawValue: "outOfTime")
+        case outOfTime
         /// Handlers go on although the server has ended and they were cancelled.
-        public static let handlersLeft = Self(rawValue: "handlersLeft")
+        case handlersLeft
         /// The time that the test may take isn't longer than zero.
-        public static let invalidArgument = Self(rawValue: "invalidArgument")
+        case invalidArgument
         /// A ``ScriptedPeer`` received something else than was expected, or nothing in time.
-        public static let unexpected = Self(rawValue: "unexpected")
+        case unexpected
     }
 
     /// The kind of failure.

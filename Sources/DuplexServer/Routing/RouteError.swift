@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexWire
+import DuplexWire
 
 /// What is wrong with the routes of a server; thrown when it starts.
 public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault; an open set.
-    public struct Code: ErrorCode {
-        /// The code's name.
-        public let rawValue: String
-
-        /// Makes a code of that name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
+    /// The kinds of faults; later versions may add some.
+    @nonexhaustive
+    public enum Code: String, Sendable {
         /// The same method of the same path, or two WebSockets of the same path: one of them would never be reached.
-        public static let definedTwice = Self(rawValue: "definedTwice")
+        case definedTwice
         /// The path doesn't begin with a slash, or has something after its `*`.
-        public static let badPath = Self(rawValue: "badPath")
+        case badPath
         /// The folder whose files are to be served can't be read.
-        public static let noFolder = Self(rawValue: "noFolder")
+        case noFolder
         /// The host has a port, or is no name.
-        public static let badHost = Self(rawValue: "badHost")
+        case badHost
         /// A duration of the route, or of the server, isn't longer than zero.
-        public static let invalidArgument = Self(rawValue: "invalidArgument")
+        case invalidArgument
     }
 
     /// The kind of fault.

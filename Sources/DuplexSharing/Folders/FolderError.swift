@@ -13,7 +13,8 @@ import Darwin
 
 /// Why nothing was done in a ``SharedFolder``.
 public struct FolderError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of reasons.
+    /// The kinds of reasons; later versions may add some.
+    @nonexhaustive
     public enum Code: String, Sendable {
         /// There is nothing at the path.
         case nothing

@@ -9,63 +9,57 @@ import Darwin
 
 /// What went wrong below the protocols: in the system, in the network, or in how a socket was used.
 public struct SocketError: Error, Sendable {
-    /// The kinds of error; more may come.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// What it is, for people.
-        public let description: String
-
-        private init(_ description: String) {
-            self.description = description
-        }
-
+    /// The kinds of errors; later versions may add some.
+    @nonexhaustive
+    public enum Code: String, Sendable {
         /// The system refused something: descriptors, threads, memory or a permission.
-        public static let system = Code("system")
+        case system
         /// The address can't be bound: it is taken, not of this machine, or not allowed.
-        public static let cannotBind = Code("cannotBind")
+        case cannotBind
         /// A host name has no address.
-        public static let unknownHost = Code("unknownHost")
+        case unknownHost
         /// The name service didn't answer, or couldn't: the host may have an address all the same.
-        public static let nameServiceFailed = Code("nameServiceFailed")
+        case nameServiceFailed
         /// Nothing listens at the address, or it can't be reached.
-        public static let cannotConnect = Code("cannotConnect")
+        case cannotConnect
         /// An operation took longer than its timeout.
-        public static let timedOut = Code("timedOut")
+        case timedOut
         /// The peer reset the connection, or the network lost it.
-        public static let connectionReset = Code("connectionReset")
+        case connectionReset
         /// The stream ended before all requested bytes had arrived.
-        public static let endOfStream = Code("endOfStream")
+        case endOfStream
         /// This side has closed the socket.
-        public static let closed = Code("closed")
+        case closed
         /// More bytes came than a read allows, such as without a delimiter within its limit; or a datagram is too large
         /// to be sent.
-        public static let limitExceeded = Code("limitExceeded")
+        case limitExceeded
         /// A file that was to be written can't be opened or read, or is shorter than announced.
-        public static let unreadableFile = Code("unreadableFile")
+        case unreadableFile
         /// There is a file of that name already.
-        public static let fileExists = Code("fileExists")
+        case fileExists
         /// A file can't get a name on another file system than the one that it is on.
-        public static let otherFileSystem = Code("otherFileSystem")
+        case otherFileSystem
         /// A text that was read isn't UTF-8.
-        public static let invalidUTF8 = Code("invalidUTF8")
+        case invalidUTF8
         /// A text isn't an IP address.
-        public static let invalidAddress = Code("invalidAddress")
+        case invalidAddress
         /// Options contradict one another, or a number in them is out of range.
-        public static let invalidOptions = Code("invalidOptions")
+        case invalidOptions
         /// An argument of a call is out of range, such as a negative length; or a duration, also one of the options, isn't
         /// longer than zero.
-        public static let invalidArgument = Code("invalidArgument")
+        case invalidArgument
         /// A file or bytes that should be a certificate or a private key are none, or don't fit together.
-        public static let invalidCertificate = Code("invalidCertificate")
+        case invalidCertificate
         /// The peer's certificate isn't trusted: it has expired, is for another name, or comes from nobody known.
-        public static let untrustedPeer = Code("untrustedPeer")
+        case untrustedPeer
         /// A TLS handshake or a secured connection has failed for another reason.
-        public static let tls = Code("tls")
+        case tls
         /// A secured stream ended without close_notify: somebody may have cut it short.
-        public static let truncated = Code("truncated")
+        case truncated
         /// A proxy didn't make the connection: it refused, or couldn't, or doesn't speak the expected protocol.
-        public static let proxyRefused = Code("proxyRefused")
+        case proxyRefused
         /// The event loop of the socket has been stopped.
-        public static let loopStopped = Code("loopStopped")
+        case loopStopped
     }
 
     /// The kind of error, for programs.

@@ -2,48 +2,41 @@
 // Copyright (c) the Duplex authors
 
 import DuplexWebSockets
-public import DuplexWire
+import DuplexWire
 
 /// Why a topic can't be published to or subscribed to, or why a subscription has ended.
 ///
 /// ``code`` is for programs, ``message`` for people.
 public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault; an open set.
-    public struct Code: ErrorCode {
-        /// The code's name.
-        public let rawValue: String
-
-        /// Makes a code of that name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
+    /// The kinds of faults; later versions may add some.
+    @nonexhaustive
+    public enum Code: String, Sendable {
         /// The name isn't one of a topic, or the pattern isn't one.
-        public static let invalidName = Self(rawValue: "invalidName")
+        case invalidName
         /// A duration of an option isn't longer than zero.
-        public static let invalidArgument = Self(rawValue: "invalidArgument")
+        case invalidArgument
         /// A request of the JSON protocol that isn't one.
-        public static let invalidRequest = Self(rawValue: "invalidRequest")
+        case invalidRequest
         /// The server's answer to a request isn't one of the JSON protocol.
-        public static let invalidResponse = Self(rawValue: "invalidResponse")
+        case invalidResponse
         /// A limit has been reached.
-        public static let limitReached = Self(rawValue: "limitReached")
+        case limitReached
         /// The app doesn't allow it.
-        public static let notAllowed = Self(rawValue: "notAllowed")
+        case notAllowed
         /// The subscriber was too slow, and was ended by its policy.
-        public static let slowSubscriber = Self(rawValue: "slowSubscriber")
+        case slowSubscriber
         /// The connection that was to be subscribed has ended.
-        public static let closed = Self(rawValue: "closed")
+        case closed
         /// A URL of a Redis server can't be used.
-        public static let invalidURL = Self(rawValue: "invalidURL")
+        case invalidURL
         /// No answer came in time.
-        public static let timedOut = Self(rawValue: "timedOut")
+        case timedOut
         /// The connection was lost before the answer came: the request may have been done or not.
-        public static let unanswered = Self(rawValue: "unanswered")
+        case unanswered
         /// The backplane doesn't support that.
-        public static let unsupported = Self(rawValue: "unsupported")
+        case unsupported
         /// Other machines can't be reached.
-        public static let unavailable = Self(rawValue: "unavailable")
+        case unavailable
     }
 
     /// The kind of fault.

@@ -131,7 +131,14 @@ struct TopicReply: Decodable, Sendable {
 
     /// Why a request wasn't done: the server refused it, or doesn't speak the protocol, as an echo doesn't.
     var refusal: TopicError? {
-        if let error { return TopicError(TopicError.Code(rawValue: error), message ?? "The server refused it.") }
+        if let error {
+            let message = message ?? "The server refused it."
+            // A later version's server may have kinds of errors that this one doesn't know.
+            guard let code = TopicError.Code(rawValue: error) else {
+                return TopicError(.invalidResponse, "\(error): \(message)")
+            }
+            return TopicError(code, message)
+        }
         if ok == true { return nil }
         return TopicError(.invalidResponse, "What answers there doesn't speak the protocol of topics.")
     }

@@ -6,57 +6,51 @@ import HTTPTypes
 
 /// Why a connection could not be made, or why it ended.
 public struct WebSocketError: Error, Sendable {
-    /// The kinds of error; more may come.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// What it is, for people.
-        public let description: String
-
-        private init(_ description: String) {
-            self.description = description
-        }
-
+    /// The kinds of errors; later versions may add some.
+    @nonexhaustive
+    public enum Code: String, Sendable {
         /// The text isn't a URL of a WebSocket, or of a kind that isn't supported.
-        public static let invalidURL = Code("invalidURL")
+        case invalidURL
         /// The options make a request that may not be sent.
-        public static let invalidRequest = Code("invalidRequest")
+        case invalidRequest
         /// An argument of a call, or an option, is out of range: a duration that isn't longer than zero.
-        public static let invalidArgument = Code("invalidArgument")
+        case invalidArgument
         /// The server couldn't be reached; ``WebSocketError/cause`` says why.
-        public static let cannotConnect = Code("cannotConnect")
+        case cannotConnect
         /// The server answered, but not with a WebSocket; ``WebSocketError/handshake`` has its answer.
-        public static let handshakeRefused = Code("handshakeRefused")
+        case handshakeRefused
         /// The attempt took longer than its timeout.
-        public static let timedOut = Code("timedOut")
+        case timedOut
         /// The connection is closed, or being closed; ``WebSocketError/closeReport`` says how.
-        public static let closed = Code("closed")
+        case closed
         /// The connection was lost: reset, or ended without a closing handshake.
-        public static let connectionLost = Code("connectionLost")
+        case connectionLost
         /// One side broke the protocol or a limit; ``WebSocketError/closeReport`` says which.
-        public static let protocolViolation = Code("protocolViolation")
+        case protocolViolation
         /// A second task receives while one is receiving already.
-        public static let alreadyReceiving = Code("alreadyReceiving")
+        case alreadyReceiving
         /// The message isn't read or written any more: it has ended, or another was asked for.
-        public static let messageEnded = Code("messageEnded")
+        case messageEnded
         /// What was to be sent as text isn't UTF-8.
-        public static let invalidText = Code("invalidText")
+        case invalidText
         /// A request has the identity of another that waits for its answer.
-        public static let duplicateRequest = Code("duplicateRequest")
+        case duplicateRequest
         /// A value can't be sent: its codec doesn't make a message of it; ``WebSocketError/cause`` has the codec's error.
-        public static let encodingFailed = Code("encodingFailed")
+        case encodingFailed
         /// A message has come that its codec doesn't make a value of; ``WebSocketError/undecodable`` has both.
-        public static let decodingFailed = Code("decodingFailed")
+        case decodingFailed
         /// A client that reconnects has no connection at present; it may have one later.
-        public static let notConnected = Code("notConnected")
+        case notConnected
         /// What the app adds to an attempt of a client that reconnects has failed: its configuration or its preamble;
         /// ``WebSocketError/cause`` has the error.
-        public static let configurationFailed = Code("configurationFailed")
+        case configurationFailed
         /// The task that waited was cancelled.
         ///
         /// The sequences, such as ``WebSocket/messages``, and what has messages as values throw this, as all of their
         /// errors are of this type; functions such as ``WebSocket/receive()`` throw `CancellationError`.
-        public static let cancelled = Code("cancelled")
+        case cancelled
         /// Too many unsent messages; see `DelegatedWebSocket.queueLimit` and `DelegatedWebSocket.queueCount`.
-        public static let queueFull = Code("queueFull")
+        case queueFull
     }
 
     /// The kind of error, for programs.

@@ -122,7 +122,7 @@ package final class HandshakeSpan: Sendable {
         let described = error as? WebSocketError
         span.setStatus(SpanStatus(code: .error, message: described?.message))
         span.updateAttributes { attributes in
-            attributes["error.type"] = described?.code.description ?? "\(type(of: error))"
+            attributes["error.type"] = described?.code.rawValue ?? "\(type(of: error))"
             if let status = described?.status { attributes["http.response.status_code"] = status.code }
             if let timeline = described?.timeline { attributes.set(timeline) }
         }

@@ -7,15 +7,31 @@ public import HTTPTypes
 ///
 /// If the server answered, the answer is here: its status, its fields, and up to 64 KiB of its body.
 public struct HandshakeError: Error, Sendable, Hashable {
-    /// The kind of failure; an open set, to which later versions may add.
-    public struct Code: ErrorCode {
-        /// The code's name, such as `refused`.
-        public let rawValue: String
-
-        /// Makes a code of that name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+    /// The kinds of failures; later versions may add some.
+    @nonexhaustive
+    public enum Code: String, Sendable {
+        /// What the caller asks for can't be sent: a subprotocol, a field or a key that isn't valid.
+        case invalidRequest
+        /// The answer isn't an HTTP/1.1 response.
+        case malformedResponse
+        /// The server answered with another status than 101 (RFC 6455 section 4.1).
+        case refused
+        /// Upgrade isn't `websocket`, or Connection doesn't name `Upgrade` (RFC 6455 section 4.1, items 2 and 3).
+        case notUpgraded
+        /// Sec-WebSocket-Accept is missing or doesn't answer the key (RFC 6455 section 4.1, item 4).
+        case acceptMismatch
+        /// The server uses an extension that wasn't offered (RFC 6455 section 4.1, item 5).
+        case unofferedExtension
+        /// The server has declined permessage-deflate, and the client does without no connection (RFC 7692 section 5).
+        case compressionDeclined
+        /// The server has chosen none of the subprotocols, and the client does without no connection (RFC 6455 section 4.1, item 6).
+        case subprotocolDeclined
+        /// The server chose a subprotocol that wasn't asked for (RFC 6455 section 4.1, item 6).
+        case unaskedSubprotocol
+        /// A field that comes once is repeated (RFC 6455 section 11.3).
+        case repeatedField
+        /// The connection was closed before the answer was complete.
+        case connectionClosed
     }
 
     /// The kind of failure.
@@ -67,31 +83,6 @@ public struct HandshakeError: Error, Sendable, Hashable {
 
     /// Whether the server has refused with 403 a request that had no origin.
     package var isOfMissingOrigin: Bool { status == .forbidden && hint?.contains(HandshakeHint.noOrigin) == true }
-}
-
-extension HandshakeError.Code {
-    /// What the caller asks for can't be sent: a subprotocol, a field or a key that isn't valid.
-    public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// The answer isn't an HTTP/1.1 response.
-    public static let malformedResponse = Self(rawValue: "malformedResponse")
-    /// The server answered with another status than 101 (RFC 6455 section 4.1).
-    public static let refused = Self(rawValue: "refused")
-    /// Upgrade isn't `websocket`, or Connection doesn't name `Upgrade` (RFC 6455 section 4.1, items 2 and 3).
-    public static let notUpgraded = Self(rawValue: "notUpgraded")
-    /// Sec-WebSocket-Accept is missing or doesn't answer the key (RFC 6455 section 4.1, item 4).
-    public static let acceptMismatch = Self(rawValue: "acceptMismatch")
-    /// The server uses an extension that wasn't offered (RFC 6455 section 4.1, item 5).
-    public static let unofferedExtension = Self(rawValue: "unofferedExtension")
-    /// The server has declined permessage-deflate, and the client does without no connection (RFC 7692 section 5).
-    public static let compressionDeclined = Self(rawValue: "compressionDeclined")
-    /// The server has chosen none of the subprotocols, and the client does without no connection (RFC 6455 section 4.1, item 6).
-    public static let subprotocolDeclined = Self(rawValue: "subprotocolDeclined")
-    /// The server chose a subprotocol that wasn't asked for (RFC 6455 section 4.1, item 6).
-    public static let unaskedSubprotocol = Self(rawValue: "unaskedSubprotocol")
-    /// A field that comes once is repeated (RFC 6455 section 11.3).
-    public static let repeatedField = Self(rawValue: "repeatedField")
-    /// The connection was closed before the answer was complete.
-    public static let connectionClosed = Self(rawValue: "connectionClosed")
 }
 
 extension HandshakeError: CustomStringConvertible {

@@ -3,59 +3,59 @@
 
 /// A rule of the protocol, or a limit, that was broken (RFC 6455 section 7.1.7).
 public struct WebSocketProtocolError: Error, Sendable, Hashable {
-    /// The kinds of violation; more may come.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private let name: StaticString
-        /// The code of the close frame that answers it.
-        let closeCode: CloseCode
-
-        private init(_ name: StaticString, _ closeCode: CloseCode) {
-            self.name = name
-            self.closeCode = closeCode
-        }
-
-        /// What it is, for people.
-        public var description: String { name.description }
-
-        /// Whether both are the same.
-        public static func == (left: Code, right: Code) -> Bool { left.description == right.description }
-
-        /// Feeds what makes it equal to others.
-        public func hash(into hasher: inout Hasher) { hasher.combine(description) }
-
+    /// The kinds of violations; later versions may add some.
+    @nonexhaustive
+    public enum Code: String, Sendable {
         /// A reserved bit is set without an extension that gives it a meaning (RFC 6455 section 5.2).
-        public static let reservedBits = Code("reservedBits", .protocolError)
+        case reservedBits
         /// An opcode has no meaning (RFC 6455 section 5.2).
-        public static let reservedOpcode = Code("reservedOpcode", .protocolError)
+        case reservedOpcode
         /// A length isn't in its shortest form (RFC 6455 section 5.2).
-        public static let lengthNotMinimal = Code("lengthNotMinimal", .protocolError)
+        case lengthNotMinimal
         /// A length doesn't fit 63 bits (RFC 6455 section 5.2).
-        public static let lengthTooLarge = Code("lengthTooLarge", .protocolError)
+        case lengthTooLarge
         /// A client's frame isn't masked, or a server's is (RFC 6455 section 5.1).
-        public static let wrongMasking = Code("wrongMasking", .protocolError)
+        case wrongMasking
         /// A control frame is fragmented or longer than 125 bytes (RFC 6455 section 5.5).
-        public static let malformedControl = Code("malformedControl", .protocolError)
+        case malformedControl
         /// A close frame has half a code, or one that may not go on the wire (RFC 6455 section 5.5.1, 7.4).
-        public static let malformedClose = Code("malformedClose", .protocolError)
+        case malformedClose
         /// A continuation without a beginning, or a beginning within a message (RFC 6455 section 5.4).
-        public static let wrongFragmentation = Code("wrongFragmentation", .protocolError)
+        case wrongFragmentation
         /// Text that isn't UTF-8 (RFC 6455 section 8.1).
-        public static let invalidUTF8 = Code("invalidUTF8", .invalidFramePayloadData)
+        case invalidUTF8
         /// A compressed message that can't be inflated (RFC 7692 section 7.2.2).
         ///
         /// RFC 7692 has the connection fail and names no code. 1007 is for data that isn't what its message says it is
         /// (RFC 6455 section 7.4.1), as text that isn't UTF-8: the frames themselves are in order, which 1002 would deny.
-        public static let malformedCompression = Code("malformedCompression", .invalidFramePayloadData)
+        case malformedCompression
         /// A frame is longer than ``MessageLimits/frameSize``.
-        public static let frameTooLarge = Code("frameTooLarge", .messageTooBig)
+        case frameTooLarge
         /// A message is longer than ``MessageLimits/messageSize``.
-        public static let messageTooLarge = Code("messageTooLarge", .messageTooBig)
+        case messageTooLarge
         /// A message has more frames than ``MessageLimits/fragments``.
-        public static let tooManyFragments = Code("tooManyFragments", .policyViolation)
+        case tooManyFragments
         /// A message took longer than ``MessageLimits/messageTime``.
-        public static let messageTimeout = Code("messageTimeout", .policyViolation)
+        case messageTimeout
         /// The peer gave no sign of life within the keepalive's timeout.
-        public static let keepaliveTimeout = Code("keepaliveTimeout", .internalError)
+        case keepaliveTimeout
+
+        /// The code of the close frame that answers it.
+        var closeCode: CloseCode {
+            switch self {
+            case .reservedBits, .reservedOpcode, .lengthNotMinimal, .lengthTooLarge, .wrongMasking,
+                .malformedControl, .malformedClose, .wrongFragmentation:
+                .protocolError
+            case .invalidUTF8, .malformedCompression:
+                .invalidFramePayloadData
+            case .frameTooLarge, .messageTooLarge:
+                .messageTooBig
+            case .tooManyFragments, .messageTimeout:
+                .policyViolation
+            case .keepaliveTimeout:
+                .internalError
+            }
+        }
     }
 
     /// The kind of violation, for programs.

@@ -64,7 +64,7 @@ import Testing
         }
 
         func webSocket(_ socket: DelegatedWebSocket, didFailWith error: WebSocketError) {
-            record(.failed(error.code.description))
+            record(.failed(error.code.rawValue))
             event.finish()
         }
     }

@@ -61,6 +61,8 @@ struct TopicReplyTests {
             #expect(reply.id == 1 && reply.topic == nil && reply.refusal?.code == .invalidResponse)
         }
         #expect(TopicReply(.text(#"{"id":1,"ok":false}"#))?.refusal?.code == .invalidResponse)
+        let newer = TopicReply(.text(#"{"id":1,"error":"tooEarly","message":"Wait."}"#))?.refusal
+        #expect(newer == TopicError(.invalidResponse, "tooEarly: Wait."))
     }
 
     @Test("Who comes and goes")

@@ -193,6 +193,6 @@ struct EventStreamErrorTests {
     func description() {
         let error = EventStreamError(.lineTooLong, "A line is too long.")
         #expect(error.description == "EventStreamError.lineTooLong: A line is too long.")
-        #expect(error.code.description == "lineTooLong" && error.code == .init(rawValue: "lineTooLong"))
+        #expect(error.code.rawValue == "lineTooLong")
     }
 }
