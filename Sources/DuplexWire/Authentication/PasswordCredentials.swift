@@ -20,7 +20,7 @@ public struct PasswordCredentials: Sendable, Hashable, CustomStringConvertible {
     ///
     /// It is nil if the text can't be decoded, or is empty.
     ///
-    /// - Parameter userInfo: The text, such as ``WebSocketURL/userInfo``.
+    /// - Parameter userInfo: The text, such as `user:secret` of `wss://user:secret@example.com`.
     public init?(userInfo: String) {
         let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard !userInfo.isEmpty, let user = PercentDecoding.decode(parts[0]),

@@ -16,7 +16,7 @@ public struct HTTPLimits: Sendable, Hashable {
     /// The least bytes of a request body in a second, once ``headTime`` has passed; a slower one is answered with 408, as is
     /// one of which nothing comes for ``headTime``.
     ///
-    /// 0 allows a client to hold a connection for ever by sending a byte now and then. See ``BodyPace``.
+    /// 0 allows a client to hold a connection for ever by sending a byte now and then.
     public var bodyRate: ByteCount
 
     /// For untrusted peers; the default everywhere.

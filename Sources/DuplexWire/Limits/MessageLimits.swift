@@ -23,7 +23,7 @@ public struct MessageLimits: Sendable, Hashable {
     public var messageTime: Duration?
     /// The least bytes of a message in a second, once ``messageTime`` has passed.
     ///
-    /// 0 allows a peer to hold the beginning of a message for ever by sending a byte now and then. See ``BodyPace``.
+    /// 0 allows a peer to hold the beginning of a message for ever by sending a byte now and then.
     public var minimumRate: ByteCount
     /// The most messages that wait for the app before reading from the peer stops.
     public var inboxMessages: Int

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// A part of a message, given before the rest of it has come; see ``WebSocketSession/streamMessages(limit:)``.
+/// A part of a message, given before the rest of it has come.
 public struct MessagePiece: Sendable {
     /// Text or binary, the same for all pieces of a message.
     public var kind: Message.Kind

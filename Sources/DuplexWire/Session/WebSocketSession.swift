@@ -37,7 +37,7 @@ public final class WebSocketSession {
     public enum Event: Sendable {
         /// A whole message; of a text, the payload is valid UTF-8.
         case message(Message.Kind, Payload)
-        /// A part of a message; see ``streamMessages(limit:)``.
+        /// A part of a message, of a session that gives messages in pieces; others give them whole.
         case piece(MessagePiece)
         /// A ping; its pong is in the control output, and ``WebSocketSession/controlPayload`` is what both carry.
         case ping
@@ -317,7 +317,7 @@ public final class WebSocketSession {
     ///   - input: what has arrived; may be changed up to `position`.
     ///   - position: where to begin; moved.
     ///   - now: the time.
-    /// - Returns: the next event; `nil` once all of the input is taken, or as many frames as ``boundFrames(to:)`` says.
+    /// - Returns: the next event; `nil` once all of the input is taken, or as many frames as the session may take at once.
     public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
         if !streamsMessages, let message = nextWholeMessage(in: &input, at: &position, now: now) {
             return .message(message.kind, .input(message.range))
