@@ -30,6 +30,7 @@ extension Response {
     ///   - type: the media type of the body, such as `"image/png"`; left out when `nil`.
     ///   - headers: further fields.
     ///   - body: the bytes.
+    @_disfavoredOverload
     public init(
         _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,

@@ -15,7 +15,7 @@ struct HTTPProtocolErrorTests {
             (.tooManyFields, 431), (.unknownMethod, 501), (.unsupportedTransferCoding, 501),
             (.unknownExpectation, 417), (.unsupportedVersion, 505),
             (.timeout, 408), (.badHost, 400), (.malformedStatusLine, 502),
-            (HTTPProtocolError.Code(rawValue: "new"), 400),
+            (.wrongLength, 500), (.truncated, 400),
         ]
     )
     func status(code: HTTPProtocolError.Code, status: Int) {
