@@ -216,7 +216,7 @@ struct DemoTopics: Sendable {
         }
         let topics = topics
         server.events(Self.eventsPath, option) { stream in
-            let name = try stream.request.queryItems["topic"] ?? "room/1"
+            let name = try stream.request.query["topic"] ?? "room/1"
             try await stream.subscribe(to: topics[name], replay: .last(20))
         }
         server.get("/topics.js", option) { _ in TopicScript.response }

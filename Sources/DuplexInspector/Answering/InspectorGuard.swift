@@ -108,7 +108,7 @@ struct InspectorGuard: Sendable {
     /// The page itself is asked for by a page of this site then: a cookie that is `SameSite=Strict` isn't sent where a link in
     /// a mail leads. It takes this page's place in the history.
     private func exchange(_ request: Request) -> Response? {
-        guard request.method == .get, let value = QueryItems(readable: request.query)["token"],
+        guard request.method == .get, let value = QueryItems(readable: request.head.query)["token"],
             Self.isSame(value, token)
         else { return nil }
         let name = PercentDecoding.rawSegments(ofPath: request.path).last ?? ""

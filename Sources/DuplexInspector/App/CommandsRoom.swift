@@ -49,7 +49,7 @@ struct CommandsRoom: InspectorRoom {
         let (runs, logger, list) = (runs, routes.logger, list)
         routes.get("/commands") { _ in try InspectorAnswer.json(list) }
         routes.get("/commands/run") { request in
-            guard let id = try request.queryItems["id"].flatMap({ Int($0) }), let run = runs.run(id) else {
+            guard let id = try request.query["id"].flatMap({ Int($0) }), let run = runs.run(id) else {
                 throw Problem(.notFound, "There is no such run any more.")
             }
             return try InspectorAnswer.json(CommandRuns.Shown(run, withAnswer: true))

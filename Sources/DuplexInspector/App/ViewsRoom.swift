@@ -40,7 +40,7 @@ struct ViewsRoom: InspectorRoom {
             return try InspectorAnswer.json(node.details)
         }
         routes.get("/views/search") { request in
-            let text = try request.queryItems["text"] ?? ""
+            let text = try request.query["text"] ?? ""
             let found = try Self.scene(request, scenes).present?.search(text) ?? []
             return try InspectorAnswer.json(Found(ids: found))
         }
@@ -71,7 +71,7 @@ struct ViewsRoom: InspectorRoom {
     }
 
     private static func scene(_ request: Request, _ scenes: [ViewScene]) throws -> ViewScene {
-        let name = try request.queryItems["scene"]
+        let name = try request.query["scene"]
         guard let scene = scenes.first(where: { $0.name == name }) else {
             throw Problem(.notFound, "There is no such tree.")
         }
@@ -81,7 +81,7 @@ struct ViewsRoom: InspectorRoom {
     /// The view that a page names, if the present tree has it.
     private static func node(_ request: Request, _ scenes: [ViewScene]) throws -> (ViewTree.Node, ViewScene) {
         let scene = try scene(request, scenes)
-        guard let id = try request.queryItems["id"], let node = scene.present?[id] else {
+        guard let id = try request.query["id"], let node = scene.present?[id] else {
             throw Problem(.notFound, "The tree has no such view any more.")
         }
         return (node, scene)

@@ -26,7 +26,7 @@ struct ConsoleRoom: InspectorRoom {
             }
         }
         routes.get("/console/history") { request in
-            let query = try request.queryItems
+            let query = try request.query
             do throws(ConsoleFilter.Wrong) {
                 let filter = try ConsoleFilter(level: query["level"], text: query["text"], kinds: query["kinds"])
                 let text = entries.all.filter(filter.wants).map { $0.line + "\n" }.joined()

@@ -62,7 +62,7 @@ struct DatabaseRoom: InspectorRoom {
     }
 
     func file(_ request: Request) async throws -> DatabaseFile {
-        try await file(request.queryItems["database"] ?? "", request)
+        try await file(request.query["database"] ?? "", request)
     }
 
     private func file(_ id: String, _ request: Request) async throws -> DatabaseFile {
@@ -110,7 +110,7 @@ struct DatabaseRoom: InspectorRoom {
 
     /// A copy of the whole database, to be kept.
     private func download(_ request: Request) async throws -> Response {
-        let id = try request.queryItems["database"] ?? ""
+        let id = try request.query["database"] ?? ""
         let file = try await file(id, request)
         guard copies.enter(upTo: 1) else {
             throw Problem(.serviceUnavailable, "A copy of a database is being made already: try again.")
@@ -133,7 +133,7 @@ struct DatabaseRoom: InspectorRoom {
     }
 
     private func rows(_ request: Request) async throws -> Response {
-        let items = try request.queryItems
+        let items = try request.query
         let selection = try DatabaseSelection(items)
         let count = min(max(1, Int(items["count"] ?? "") ?? 100), Self.pageLimit)
         let offset = max(0, Int(items["offset"] ?? "") ?? 0)
@@ -227,7 +227,7 @@ struct DatabaseRoom: InspectorRoom {
         case .text(let value, _): (bytes, isText) = (value, true)
         case let other: (bytes, isText) = (Array(other.text.utf8), true)
         }
-        if try request.queryItems["as"] == "image" {
+        if try request.query["as"] == "image" {
             guard let type = DatabaseCell.image(bytes) else { throw Problem(.notFound, "That is no picture.") }
             var response = Response(type: type, body: bytes)
             response.headers[.contentSecurityPolicy] = "default-src 'none'; sandbox"
@@ -238,7 +238,7 @@ struct DatabaseRoom: InspectorRoom {
 
     /// The value that a request names: by the number of its row and its column, in a table or in what SQL gives.
     private func cell(_ request: Request, keeping limit: Int) async throws -> DatabaseCell {
-        let items = try request.queryItems
+        let items = try request.query
         guard let row = Int(items["row"] ?? ""), let column = Int(items["index"] ?? ""), row >= 0, column >= 0 else {
             throw Problem(.badRequest, "“row” and “index” say which value.")
         }
@@ -276,7 +276,7 @@ struct DatabaseRoom: InspectorRoom {
 
     /// Rows of a table, or what SQL gives, as a file.
     private func export(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
-        let items = try request.queryItems
+        let items = try request.query
         guard let format = DatabaseExport.Format(rawValue: items["format"] ?? "csv") else {
             throw Problem(.badRequest, "“format” is csv or json.")
         }

@@ -103,7 +103,7 @@ struct FileRoom: InspectorRoom {
 
     /// What the system says of a file, which isn't opened for that: see ``DatabaseFile``.
     private func attributes(_ request: Request) async throws -> Response {
-        let items = try request.queryItems
+        let items = try request.query
         guard let number = Int(items["folder"] ?? ""), folders.indices.contains(number),
             let path = FolderPath(items["path"] ?? "")
         else { throw Problem(.notFound, "There is no such folder.") }

@@ -39,7 +39,7 @@ struct ConnectionsRoom: InspectorRoom {
             }
             return FrameTopic.of(await recorder.watch(socket, entry.facts), mask)
         }
-        routes.get("/connections/one") { request in try await Self.one(try request.queryItems["id"] ?? "") }
+        routes.get("/connections/one") { request in try await Self.one(try request.query["id"] ?? "") }
         routes.get("/connections/frame") { request in try frame(request) }
         let budget = routes.budget
         routes.get("/connections/har") { request in
@@ -130,7 +130,7 @@ struct ConnectionsRoom: InspectorRoom {
         _ budget: AnswerBudget,
         _ write: (Recording) throws -> Response
     ) async throws -> Response {
-        guard let recording = await recorder.recording(of: try request.queryItems["id"] ?? "") else {
+        guard let recording = await recorder.recording(of: try request.query["id"] ?? "") else {
             throw Problem(.notFound, "Nothing is recorded of that connection: nobody has opened it.")
         }
         return try await budget.holding(.bytes(recording.size * Self.spread)) { try write(mask.masked(recording)) }
@@ -138,7 +138,7 @@ struct ConnectionsRoom: InspectorRoom {
 
     /// A frame with all of its payload that is kept.
     private func frame(_ request: Request) throws -> Response {
-        let items = try request.queryItems
+        let items = try request.query
         guard let id = items["id"], let number = items["number"].flatMap(UInt64.init),
             let frame = masked(recorder.ring(of: id)?.all ?? [], at: number)
         else { throw Problem(.notFound, "That frame isn't kept any more.") }

@@ -107,7 +107,7 @@ struct RecordingsRoom: InspectorRoom {
     }
 
     private func recording(_ request: Request) async throws -> Recording {
-        guard let id = try request.queryItems["recording"].flatMap({ Int($0) }) else {
+        guard let id = try request.query["recording"].flatMap({ Int($0) }) else {
             throw Problem(.badRequest, "“recording” says which one.")
         }
         return try await recording(id)
@@ -125,7 +125,7 @@ struct RecordingsRoom: InspectorRoom {
 
     private func entry(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
         let recording = try await recording(request)
-        let id = try request.queryItems["entry"] ?? ""
+        let id = try request.query["entry"] ?? ""
         guard let found = recording.exchanges.first(where: { "e\($0.id)" == id }) else {
             var connection = try connection(id, in: recording)
             let count = connection.frames.count
@@ -148,7 +148,7 @@ struct RecordingsRoom: InspectorRoom {
 
     /// Some frames of a connection, of which no others are read.
     private func frames(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
-        let items = try request.queryItems
+        let items = try request.query
         let all = try connection(items["entry"] ?? "", in: try await recording(request)).frames
         let first = min(max(0, items["from"].flatMap { Int($0) } ?? 0), all.count)
         let range = first..<min(first + RecordingJSON.messageLimit, all.count)
@@ -168,7 +168,7 @@ struct RecordingsRoom: InspectorRoom {
             throw Problem(.badRequest, error.description)
         }
         let masked = HARFile.Reading(recording: mask.masked(reading.recording), skipped: reading.skipped)
-        let name = try request.queryItems["name"] ?? ""
+        let name = try request.query["name"] ?? ""
         let id = store.add(masked, named: name.isEmpty ? "Recording" : name, size: bytes.count)
         return try InspectorAnswer.json(RecordingJSON.Imported(id: id))
     }

@@ -80,7 +80,7 @@ struct RequestsRoom: InspectorRoom {
     }
 
     private func exchange(_ request: Request) throws -> RecordedExchange {
-        try exchange(try request.queryItems["id"].flatMap(UInt64.init) ?? 0)
+        try exchange(try request.query["id"].flatMap(UInt64.init) ?? 0)
     }
 
     private func exchange(_ id: UInt64) throws(Problem) -> RecordedExchange {

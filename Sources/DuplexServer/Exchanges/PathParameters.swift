@@ -40,7 +40,7 @@ public struct PathParameters: Sendable, ExpressibleByDictionaryLiteral {
         self[name] ?? value()
     }
 
-    /// The value of a parameter as a number, or as anything else that is made of a text.
+    /// Reads the value of a parameter as a number, or as anything else that is made of a text.
     ///
     /// ```swift
     /// server.get("/users/:id") { request in try await users.find(request.parameters.require("id", as: Int.self)) }
@@ -48,16 +48,15 @@ public struct PathParameters: Sendable, ExpressibleByDictionaryLiteral {
     ///
     /// - Parameters:
     ///   - name: as in the path, without the colon.
-    ///   - type: the type of the value.
+    ///   - type: the type of the value. A `Bool` is `true`, `false`, `1`, `0`, `on` or `off`; a number has to be finite.
+    ///     Default: the text as it is.
     /// - Returns: the value.
     /// - Throws: ``Problem`` with 404 for a text that stands for no such value: there is nothing at this path.
     public func require<Value: LosslessStringConvertible>(
         _ name: String,
         as type: Value.Type = String.self
     ) throws(Problem) -> Value {
-        guard let text = self[name], let value = Value(text) else {
-            throw Problem(.notFound, "There is nothing at this path.")
-        }
+        guard let text = self[name], let value = NamedValue.read(text, as: type) else { throw Problem.nothingHere }
         return value
     }
 

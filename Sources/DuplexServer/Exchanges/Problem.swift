@@ -76,6 +76,11 @@ public struct Problem: Error, Sendable, Hashable {
     }
 }
 
+extension Problem {
+    /// The answer to a request for something that isn't here: no such value in the path, or a handler that returns `nil`.
+    package static var nothingHere: Problem { Problem(.notFound, "There is nothing at this path.") }
+}
+
 extension Problem: ResponseConvertible {
     /// The response in plain text, where the request isn't known; see ``response(for:)``.
     public var response: Response { response(for: nil) }

@@ -38,8 +38,6 @@ public struct Request: Sendable {
     public var method: HTTPRequest.Method { head.method }
     /// The path as it was sent, without the query.
     public var path: String { head.path }
-    /// The query as it was sent, without the question mark; `nil` where there is none.
-    public var query: String? { head.query }
     /// The fields.
     public var headers: HTTPFields { head.headers }
     /// The address of the peer.
@@ -51,12 +49,19 @@ public struct Request: Sendable {
 
     // MARK: What the fields say
 
-    /// The names and values of the query, decoded and in their order; empty where there is none.
+    /// The names and values of the query, decoded and in their order; empty if there is none.
+    ///
+    /// ```swift
+    /// let page = try request.query.require("page", as: Int.self, default: 1)
+    /// let word = try request.query["word"]
+    /// ```
+    ///
+    /// The query as it was sent is `head.query`.
     ///
     /// - Throws: `HTTPProtocolError` with 400 if the query can't be decoded, or has more than 1,000 items.
-    public var queryItems: QueryItems {
+    public var query: QueryItems {
         get throws(HTTPProtocolError) {
-            guard let items = QueryItems(query) else {
+            guard let items = QueryItems(head.query) else {
                 throw HTTPProtocolError(.badTarget, "the query isn't made of names and values that can be decoded")
             }
             return items

@@ -73,7 +73,7 @@ package struct FileListing {
 
     /// The response, in the form that the client wants.
     package func response(to request: Request) -> Response {
-        let items = QueryItems(readable: request.query)
+        let items = QueryItems(readable: request.head.query)
         let order = items.first { $0.name == "sort" }.flatMap { Order(rawValue: $0.value) } ?? .name
         let isDescending = items.contains { $0.name == "order" && $0.value == "desc" }
         let entries = sorted(by: order, isDescending: isDescending)

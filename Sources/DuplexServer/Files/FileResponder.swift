@@ -138,7 +138,7 @@ final class FileResponder: Sendable {
     private static func redirect(_ request: Request) -> Response {
         // Browsers take a backslash for a slash, and two slashes for the beginning of a host.
         let path = request.path.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "%5C")
-        return .redirect(to: path + "/" + (request.query.map { "?" + $0 } ?? ""), .movedPermanently)
+        return .redirect(to: path + "/" + (request.head.query.map { "?" + $0 } ?? ""), .movedPermanently)
     }
 
     // MARK: Folders, and what isn't there

@@ -119,7 +119,7 @@ extension RouteOption {
                 throw Problem(.badRequest, "The request names no host.")
             }
             let authority = port == 443 ? host : "\(host):\(port)"
-            let query = request.query.map { "?" + $0 } ?? ""
+            let query = request.head.query.map { "?" + $0 } ?? ""
             let path = request.path.hasPrefix("/") ? request.path : "/"
             return .redirect(to: "https://\(authority)\(path)\(query)", .permanentRedirect)
         }

@@ -65,7 +65,7 @@ package struct PageSite: Sendable {
         if rest.isEmpty {
             let name = PercentDecoding.rawSegments(ofPath: request.path).last ?? ""
             // Relative, as a proxy may show it under another path.
-            return .redirect(to: "./\(name)/" + (request.query.map { "?\($0)" } ?? ""))
+            return .redirect(to: "./\(name)/" + (request.head.query.map { "?\($0)" } ?? ""))
         }
         guard rest.count == 1, rest.last == "" else { throw Problem(.notFound, "There is nothing at this path.") }
         return page

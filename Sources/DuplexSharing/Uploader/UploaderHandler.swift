@@ -41,7 +41,7 @@ final class UploaderHandler: Sendable {
 
     /// The path that the query names; that of the folder itself where it names none.
     static func path(of request: Request) throws -> FolderPath {
-        try path(request.queryItems["path"] ?? "")
+        try path(request.query["path"] ?? "")
     }
 
     /// What happens to names that are taken.
@@ -106,7 +106,7 @@ final class UploaderHandler: Sendable {
     func search(_ request: Request) async throws -> Response {
         try await answer {
             let path = try Self.path(of: request)
-            guard let text = try request.queryItems["text"], !text.isEmpty else {
+            guard let text = try request.query["text"], !text.isEmpty else {
                 throw Problem(.badRequest, "“text” says what to look for in names.")
             }
             let (found, isTruncated) = try await folder.search(
@@ -165,7 +165,7 @@ final class UploaderHandler: Sendable {
 
     /// Files and folders as a zip that is made while it is sent; the query names them.
     func zip(_ request: Request) async throws -> Response {
-        try await answer { try await zip(of: request.queryItems[values: "path"], request) }
+        try await answer { try await zip(of: request.query[values: "path"], request) }
     }
 
     /// The same, of more than an address can name: a form does, a line for each, as no name has a line end.

@@ -72,7 +72,7 @@ extension PredecessorTests {
             return "\(all) | \(items["a"] ?? "nil") \(items[values: "a"]) \(items["file"] ?? "nil")"
         }
         server.post("/form") { request in told(try await request.form()) }
-        server.get("/query") { request in told(try request.queryItems) }
+        server.get("/query") { request in told(try request.query) }
         try await WebServer.testing(server) { client async throws in
             let type: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
             let cases = [

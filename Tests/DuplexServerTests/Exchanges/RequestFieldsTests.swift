@@ -13,7 +13,7 @@ struct RequestFieldsTests {
     func reading() async throws {
         var server = WebServer(port: 0)
         server.get("/query") { request in
-            let items = try request.queryItems
+            let items = try request.query
             return "\(items[values: "a"].joined(separator: "|")) \(items["b"] ?? "-") \(items.count)"
         }
         server.get("/cookies") { request in "\(request.cookies["session"] ?? "-") \(request.cookies.count)" }

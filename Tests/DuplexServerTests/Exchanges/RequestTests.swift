@@ -40,7 +40,7 @@ import Testing
         let (request, body, address) = try await request("/a b/:name", text)
         #expect(request.method == .get)
         #expect(request.path == "/a%20b/J%C3%BCrgen")
-        #expect(request.query == "x=1&y=%20")
+        #expect(request.head.query == "x=1&y=%20")
         #expect(request.parameters.count == 1 && request.parameters["name"] == "Jürgen")
         #expect(request.head.host == "example.com:80")
         #expect(request.headers.count == 3)
@@ -63,7 +63,7 @@ import Testing
     func bodies(rest: String, body: String) async throws {
         let (request, collected, _) = try await request("/", "POST / HTTP/1.1\r\nHost: localhost\r\n" + rest)
         #expect(String(decoding: collected, as: UTF8.self) == body)
-        #expect(request.query == nil)
+        #expect(request.head.query == nil)
     }
 
     /// Says when it is freed.
@@ -108,14 +108,14 @@ struct RequestKeyTests {
         server.use(
             .before { request in
                 request[Number.self] = 1
-                if request.query == "user" { request[User.self] = "mia" }
+                if request.head.query == "user" { request[User.self] = "mia" }
                 return nil
             }
         )
         server.use(
             .before { request in
                 request[Number.self] = request[Number.self].map { $0 + 1 }
-                if request.query == "none" { request[Number.self] = nil }
+                if request.head.query == "none" { request[Number.self] = nil }
                 return nil
             }
         )

@@ -57,7 +57,7 @@ struct RateLimitTests {
 
     @Test("They may be counted by what the app makes of a request, or not at all")
     func keys() async throws {
-        try await testing(.rateLimit(.perSecond(1), by: .key { $0.query })) { client async throws in
+        try await testing(.rateLimit(.perSecond(1), by: .key { $0.head.query })) { client async throws in
             #expect(try await client.get("/?a").status == .ok)
             #expect(try await client.get("/?a").status == .tooManyRequests)
             #expect(try await client.get("/?b").status == .ok)

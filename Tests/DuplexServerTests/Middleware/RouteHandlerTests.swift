@@ -97,7 +97,7 @@ struct RouteStepTests {
         var server = WebServer(port: 0)
         server.use(
             .before { request in
-                switch request.query {
+                switch request.head.query {
                 case "answer": .text("step")
                 case "throw": throw Problem(.forbidden, "No.")
                 default: nil

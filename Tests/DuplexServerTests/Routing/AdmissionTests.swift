@@ -280,7 +280,7 @@ import Testing
         server.use(
             .around { request, next in
                 let response = try await next(request)
-                if request.query == "late" && response.status == .switchingProtocols {
+                if request.head.query == "late" && response.status == .switchingProtocols {
                     return Response(.tooManyRequests)
                 }
                 return response

@@ -106,7 +106,7 @@ import Testing
     func request() async throws {
         try await withServer { server in
             server.webSocket("/rooms/:id") { socket, request in
-                let query = request.query.map { "?\($0)" } ?? ""
+                let query = request.head.query.map { "?\($0)" } ?? ""
                 try await socket.send("\(request.parameters["id", default: "none"])\(query) \(request.path)")
             }
         } _: { address in

@@ -214,7 +214,7 @@ struct HostileNamesTests {
             let folder = try SharedFolder(hostile.root)
             var server = WebServer(port: 0)
             server.get("/zip") { request in
-                let paths = try request.queryItems.compactMap { FolderPath($0.value) }
+                let paths = try request.query.compactMap { FolderPath($0.value) }
                 do {
                     return Response(type: "application/zip", body: try await folder.zip(of: paths))
                 } catch let error as FolderError {

@@ -31,7 +31,7 @@ enum InspectorPage {
         server.group = group
         let inspector = server.inspector("/_inspect", options: options)
         server.get("/produce") { request in
-            await produce((try? request.queryItems["what"]) ?? "")
+            await produce((try? request.query["what"]) ?? "")
             return Response.text("done")
         }
         try await server.withRunning { address in

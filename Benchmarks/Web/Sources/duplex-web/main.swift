@@ -62,7 +62,7 @@ server.post("/count", .bodySize(.unlimited)) { request in
 let shared = try SharedFolder(folder)
 server.resumableUploads("/uploads", folder: shared)
 server.get("/zip") { [shared] request in
-    let query = try request.queryItems
+    let query = try request.query
     let method = query.contains { $0.name == "method" && $0.value == "deflated" } ? ZipMethod.deflated() : .stored
     let paths = query.filter { $0.name == "path" }.compactMap { FolderPath($0.value) }
     return Response(type: "application/zip", body: try await shared.zip(of: paths, method: method))
