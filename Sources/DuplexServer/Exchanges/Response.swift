@@ -277,3 +277,22 @@ extension HTTPResponse.Status: ResponseConvertible {
     /// A response of that status without a body.
     public var response: Response { Response(self) }
 }
+
+extension Optional: ResponseConvertible where Wrapped: ResponseConvertible {
+    /// The response of the value; 404 in plain text for `nil`.
+    public var response: Response { self?.response ?? Problem.nothingHere.response }
+
+    /// The response of the value.
+    ///
+    /// ```swift
+    /// server.get("/names/:id") { request in names[request.parameters["id", default: ""]] }   // a String?
+    /// ```
+    ///
+    /// - Parameter request: the request.
+    /// - Returns: the response.
+    /// - Throws: ``Problem`` with 404 for `nil`; else as the value's.
+    public func response(to request: Request) throws -> Response {
+        guard let self else { throw Problem.nothingHere }
+        return try self.response(to: request)
+    }
+}
