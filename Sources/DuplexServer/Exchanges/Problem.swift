@@ -81,6 +81,23 @@ extension Problem {
     package static var nothingHere: Problem { Problem(.notFound, "There is nothing at this path.") }
 }
 
+extension Problem: CustomStringConvertible {
+    /// The status and the detail in one line: `409 Conflict: Sold out.`.
+    ///
+    /// Control characters in the detail are escaped. The fields are left out, as they may hold secrets.
+    public var description: String {
+        var line = "\(status.code) \(status.reasonPhrase): "
+        for scalar in detail.unicodeScalars {
+            if JSONText.isEscaped(scalar) {
+                JSONText.escape(scalar, to: &line)
+            } else {
+                line.unicodeScalars.append(scalar)
+            }
+        }
+        return line
+    }
+}
+
 extension Problem: ResponseConvertible {
     /// The response in plain text, where the request isn't known; see ``response(for:)``.
     public var response: Response { response(for: nil) }

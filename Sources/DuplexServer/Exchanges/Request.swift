@@ -140,6 +140,17 @@ public struct Request: Sendable {
     }
 }
 
+extension Request: CustomStringConvertible {
+    /// The method, the path and the peer in one line, such as `GET /notes/7 from 192.0.2.1:50000`.
+    ///
+    /// A query is shown as `?…`. The query, the fields and the body may hold secrets and are left out.
+    public var description: String {
+        let peer = remoteAddress.map { " from \(LogText.escaped($0.description))" } ?? ""
+        let path = LogText.escaped(path, isWord: true)
+        return "\(LogText.escaped(method.rawValue)) \(path)\(head.query == nil ? "" : "?…")\(peer)"
+    }
+}
+
 /// The exchange that a request is of, noted with it where its route says so: most requests need none.
 enum ExchangeLink: RequestKey {
     typealias Value = Exchange

@@ -236,6 +236,20 @@ extension Response {
     }
 }
 
+extension Response: CustomStringConvertible {
+    /// The status, the media type and the length of the body in one line, such as `200 OK, text/html; charset=utf-8, 34 bytes`.
+    ///
+    /// The other fields and the body may hold secrets and are left out. The length is left out if it isn't known yet.
+    public var description: String {
+        var parts = [
+            status.reasonPhrase.isEmpty ? "\(status.code)" : "\(status.code) \(LogText.escaped(status.reasonPhrase))"
+        ]
+        if let type = mediaType ?? otherFields[.contentType] { parts.append(LogText.escaped(type)) }
+        if let count = body.count { parts.append(count == 1 ? "1 byte" : "\(count) bytes") }
+        return parts.joined(separator: ", ")
+    }
+}
+
 extension HTTPFields {
     fileprivate var withoutContentType: HTTPFields {
         var headers = self
