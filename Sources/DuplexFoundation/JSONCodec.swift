@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 public import DuplexWebSockets
 public import DuplexWire
 
@@ -23,13 +24,13 @@ public struct JSONCodec<Incoming: Decodable & Sendable, Outgoing: Encodable & Se
     ///
     /// - Parameters:
     ///   - kind: whether values are sent as texts or as bytes. Default: as texts.
-    ///   - encoder: makes the encoder of each message, with the settings that it is to have. Default: Foundation's
-    ///     settings.
-    ///   - decoder: makes the decoder of each message.
+    ///   - encoder: makes the encoder of each message, with the settings that it is to have. Default:
+    ///     ``JSONDefaults/makeEncoder()``, with dates in ISO 8601.
+    ///   - decoder: makes the decoder of each message. Default: ``JSONDefaults/makeDecoder()``.
     public init(
         sending kind: Message.Kind = .text,
-        encoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },
-        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+        encoder: @escaping @Sendable () -> JSONEncoder = { JSONDefaults.makeEncoder() },
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDefaults.makeDecoder() }
     ) {
         self.kind = kind
         self.encoder = encoder
@@ -107,8 +108,11 @@ package enum CompactJSON {
     /// - Returns: the value.
     /// - Throws: `DecodingError`.
     package static func value<Value: Decodable>(_ type: Value.Type = Value.self, of text: String) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(text.utf8))
+        try decoder.decode(type, from: Data(text.utf8))
     }
+
+    /// A decoder as Foundation has it, whatever the server of the app decodes with.
+    package static var decoder: JSONDecoder { JSONDecoder() }
 }
 
 /// A member that is null in JSON if it has no value.
@@ -151,15 +155,7 @@ enum JSONFault {
     /// Such as `items.2.name`; keys of dictionaries are the client's, and cut.
     private static func place(_ path: [any CodingKey]) -> String {
         if path.isEmpty { return "its top" }
-        let names = path.prefix(16).map { $0.intValue.map(String.init) ?? plain($0.stringValue) }
+        let names = path.prefix(16).map { $0.intValue.map(String.init) ?? NamedValue.plain($0.stringValue) }
         return names.joined(separator: ".")
-    }
-
-    private static func plain(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.prefix(64).map { $0.value < 0x20 || $0.value == 0x7F ? "_" : $0 }
-            )
-        )
     }
 }

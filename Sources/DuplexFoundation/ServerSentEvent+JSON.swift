@@ -20,16 +20,16 @@ extension ServerSentEvent {
     ///   - event: the type that a page listens for. Default: `message`.
     ///   - id: what the client names when it reconnects. Default: none.
     ///   - retry: how long the client is to wait before it reconnects. Default: as before.
-    ///   - encoder: writes the JSON. Default: Foundation's, as it is.
+    ///   - encoder: writes the JSON. Default: as of `Response(json:)`.
     /// - Throws: `EncodingError`; `EventStreamError` when the type or the id has a line end or U+0000.
     public init(
         json value: some Encodable,
         event: String? = nil,
         id: String? = nil,
         retry: Duration? = nil,
-        encoder: JSONEncoder = JSONEncoder()
+        encoder: JSONEncoder? = nil
     ) throws {
-        let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+        let text = String(decoding: try (encoder ?? JSONSettings.makeEncoder()).encode(value), as: UTF8.self)
         try self.init(text, event: event, id: id, retry: retry)
     }
 }

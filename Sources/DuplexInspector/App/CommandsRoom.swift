@@ -61,7 +61,7 @@ struct CommandsRoom: InspectorRoom {
     private func addChanges(to routes: inout InspectorRoutes, _ logger: Logger) {
         let (commands, runs) = (commands, runs)
         routes.change(.commands, "/commands/run") { request, note in
-            let wish = try await request.decode(Wish.self)
+            let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
             note.says(wish.command)
             guard let command = commands.all.first(where: { $0.name == wish.command }) else {
                 throw Problem(.notFound, "There is no such command.")
@@ -73,7 +73,7 @@ struct CommandsRoom: InspectorRoom {
             return try InspectorAnswer.json(Choice(id: id))
         }
         routes.change(.commands, "/commands/message") { request, note in
-            let message = try await request.decode(Message.self)
+            let message = try await request.decode(Message.self, decoder: CompactJSON.decoder)
             guard let command = commands.messages else { throw Problem(.notFound, "The app takes no messages.") }
             let arguments = try InspectorArguments(["text": message.text], for: command.arguments)
             let id = try runs.begin(command, arguments, isMessage: true, logger)
@@ -81,7 +81,7 @@ struct CommandsRoom: InspectorRoom {
             return try InspectorAnswer.json(Choice(id: id))
         }
         routes.change(.commands, "/commands/stop") { request, note in
-            let choice = try await request.decode(Choice.self)
+            let choice = try await request.decode(Choice.self, decoder: CompactJSON.decoder)
             note.says("stops run \(choice.id)")
             guard runs.stop(choice.id) else { throw Problem(.notFound, "That doesn't run any more.") }
             return try InspectorAnswer.json(choice)

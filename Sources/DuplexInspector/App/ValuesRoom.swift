@@ -49,7 +49,7 @@ final class ValuesRoom: InspectorRoom {
         routes.get("/values") { [self] _ in try InspectorAnswer.json(await state) }
         routes.watch("values") { [self] _ in LiveState { [self] in await state } }
         routes.change(.values, "/values/set") { [self] request, note in
-            let wish = try await request.decode(Wish.self)
+            let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
             guard let text = wish.text else { throw Problem(.badRequest, "There is no new value.") }
             try await change(wish, note) { target in
                 note.says("\(wish.group), \(wish.name): \(shown(target.text, target)) → \(shown(text, target))")
@@ -65,7 +65,7 @@ final class ValuesRoom: InspectorRoom {
             return try InspectorAnswer.json(await state)
         }
         routes.change(.values, "/values/remove") { [self] request, note in
-            let wish = try await request.decode(Wish.self)
+            let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
             try await change(wish, note) { target in
                 guard let remove = target.remove else { throw Problem(.badRequest, "That can't be removed.") }
                 note.says("\(wish.group), \(wish.name): \(shown(target.text, target)), removed")

@@ -158,7 +158,7 @@ struct DatabaseRoom: InspectorRoom {
     }
 
     private func query(_ request: Request) async throws -> Response {
-        let wish = try await request.decode(Wish.self)
+        let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
         let limits = DatabaseResult.Limits.list(sqlRows)
         let text = try await file(wish.database, request).read(within: sqlTime) { database, rules in
             try Self.text(
@@ -171,7 +171,7 @@ struct DatabaseRoom: InspectorRoom {
     }
 
     private func execute(_ request: Request, _ note: ChangeNote) async throws -> Response {
-        let wish = try await request.decode(Wish.self)
+        let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
         note.says("\(wish.database): \(wish.sql)")
         let limits = DatabaseResult.Limits.list(sqlRows)
         let time = wish.mayTakeLong == true ? sqlTime : Self.holdingTime

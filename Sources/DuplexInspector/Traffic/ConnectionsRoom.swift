@@ -67,7 +67,7 @@ struct ConnectionsRoom: InspectorRoom {
             return try InspectorAnswer.json(Ping(seconds: roundTrip.inSeconds))
         }
         routes.change(.killing, "/connections/close") { request, note in
-            let wish = try await request.decode(Wish.self)
+            let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
             note.says("closes \(wish.id) with \(wish.code ?? 1_000)")
             switch try await Self.subject(wish.id) {
             case .webSocket(let socket): try await Self.close(socket, wish)
@@ -77,7 +77,7 @@ struct ConnectionsRoom: InspectorRoom {
             return Response(.noContent)
         }
         routes.change(.killing, "/connections/reset") { request, note in
-            let wish = try await request.decode(Wish.self)
+            let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
             note.says("resets \(wish.id)")
             switch try await Self.subject(wish.id) {
             case .webSocket(let socket): await socket.reset()
@@ -168,7 +168,7 @@ struct ConnectionsRoom: InspectorRoom {
         _ note: ChangeNote,
         _ what: String
     ) async throws -> (Wish, WebSocket) {
-        let wish = try await request.decode(Wish.self)
+        let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
         note.says("\(what) \(wish.id)")
         guard case .webSocket(let socket) = try await subject(wish.id) else {
             throw Problem(.badRequest, "That is no WebSocket.")

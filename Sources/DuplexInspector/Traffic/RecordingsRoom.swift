@@ -72,7 +72,7 @@ struct RecordingsRoom: InspectorRoom {
                 try await InspectorRoutes.beside { try await take(request) }
             }
             group.post("/recordings/remove", .bodySize(.kibibytes(1))) { request in
-                store.remove(try await request.decode(Wish.self).recording)
+                store.remove(try await request.decode(Wish.self, decoder: CompactJSON.decoder).recording)
                 return Response(.noContent)
             }
         }
@@ -176,7 +176,7 @@ struct RecordingsRoom: InspectorRoom {
     // MARK: Replaying
 
     private func replay(_ request: Request, _ note: ChangeNote) async throws -> Response {
-        let wish = try await request.decode(Wish.self)
+        let wish = try await request.decode(Wish.self, decoder: CompactJSON.decoder)
         guard let target = wish.target.flatMap({ ReplayTarget($0) }) else {
             throw Problem(.badRequest, "A server is named by a URL without a path: http://host:port, or wss://host.")
         }

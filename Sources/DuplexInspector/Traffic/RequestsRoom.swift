@@ -61,7 +61,7 @@ struct RequestsRoom: InspectorRoom {
 
     /// Makes a kept request again, of this server and of no other: anybody can choose the host that it named.
     private func repeated(_ request: Request, _ note: ChangeNote) async throws -> Response {
-        let id = try await request.decode(Wish.self).id
+        let id = try await request.decode(Wish.self, decoder: CompactJSON.decoder).id
         let exchange = try exchange(id)
         note.says("repeats \(exchange.method) \(mask.masked(url: exchange.url))")
         let scheme = exchange.url.hasPrefix("https:") ? "https" : "http"

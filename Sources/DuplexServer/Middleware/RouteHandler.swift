@@ -51,6 +51,23 @@ enum RouteHandler: Sendable {
                 return try await self(request)
             }
         case (.around(let step), _): .task { request in try await step(request) { try await self($0) } }
+        case (.within(let context), _): within(context)
+        }
+    }
+
+    /// The same handler with something at hand, also while the body of its response is written.
+    private func within(_ context: any HandlerContext) -> RouteHandler {
+        switch self {
+        case .immediate(let handler):
+            .immediate { request in try context.run { try handler(request) }.written(in: context) }
+        case .atOnceOrTask(let handler, let other):
+            .atOnceOrTask { request in
+                try context.run { try handler(request) }?.written(in: context)
+            } otherwise: { request in
+                try await context.run { try await other(request) }.written(in: context)
+            }
+        case .task(let handler), .linked(let handler):
+            .task { request in try await context.run { try await handler(request) }.written(in: context) }
         }
     }
 
@@ -74,6 +91,26 @@ enum RouteStep: Sendable {
     case beforeWaiting(@Sendable (Request) async throws -> Response?)
     /// Stands around the handler.
     case around(@Sendable (Request, @Sendable (Request) async throws -> Response) async throws -> Response)
+    /// Stands around the handler without waiting, and has something at hand for it.
+    case within(any HandlerContext)
+}
+
+/// Something that is at hand while a handler runs, such as a task-local value.
+package protocol HandlerContext: Sendable {
+    /// Runs the body with it at hand.
+    func run<Value>(_ body: () throws -> Value) throws -> Value
+    /// Runs the body with it at hand.
+    func run<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
+}
+
+extension Response {
+    /// The same, whose body is written with something at hand where a task does that.
+    fileprivate func written(in context: any HandlerContext) -> Response {
+        guard case .writer(let length, let write) = body.content else { return self }
+        var response = self
+        response.body = .writer(length: length) { writer in try await context.run { try await write(writer) } }
+        return response
+    }
 }
 
 /// What responses of a route go through on their way out; one reference, since most routes have none.

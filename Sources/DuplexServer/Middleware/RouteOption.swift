@@ -147,6 +147,13 @@ public struct RouteOption: Sendable {
         RouteOption { $0.steps.append(.beforeWaiting(step)) }
     }
 
+    /// Has something at hand while the handler runs, the steps after this one run, and the body of the response is written.
+    ///
+    /// A handler that doesn't wait stays one. The handler of a WebSocket runs without it.
+    package static func within(_ context: some HandlerContext) -> RouteOption {
+        RouteOption { $0.steps.append(.within(context)) }
+    }
+
     /// Sees each response before it is sent, and may change it: also those of errors, and the server's own refusals.
     ///
     /// Steps see it in the reverse of their order: the route's, the groups', the server's.

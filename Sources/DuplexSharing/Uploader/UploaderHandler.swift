@@ -233,7 +233,7 @@ final class UploaderHandler: Sendable {
     func create(_ request: Request) async throws -> Response {
         try await answer {
             let visitor = try writer(request)
-            let path = try Self.path(try await request.decode(NewFolder.self).path)
+            let path = try Self.path(try await request.decode(NewFolder.self, decoder: CompactJSON.decoder).path)
             try await folder.createFolder(path, by: visitor)
             return try Self.changed([(nil, FolderChange(path: path, replaced: false))])
         }
@@ -243,7 +243,7 @@ final class UploaderHandler: Sendable {
     func rename(_ request: Request) async throws -> Response {
         try await answer {
             let visitor = try writer(request)
-            let wanted = try await request.decode(NewName.self)
+            let wanted = try await request.decode(NewName.self, decoder: CompactJSON.decoder)
             let path = try Self.path(wanted.path)
             let change = try await folder.move(path, to: try Self.path(path.parent, wanted.name), by: visitor)
             return try Self.changed([(path, change)])
@@ -269,7 +269,7 @@ final class UploaderHandler: Sendable {
     private func transfer(_ request: Request, isMove: Bool) async throws -> Response {
         try await answer {
             let visitor = try writer(request)
-            let wanted = try await request.decode(NewPlaces.self)
+            let wanted = try await request.decode(NewPlaces.self, decoder: CompactJSON.decoder)
             let (to, conflict) = (try Self.path(wanted.to), try Self.conflict(wanted.clash))
             let sources = try wanted.from.map { text throws in try Self.path(text) }
             let targets = try sources.map { path throws in try Self.path(to, path.name) }
@@ -324,7 +324,7 @@ final class UploaderHandler: Sendable {
     func delete(_ request: Request) async throws -> Response {
         try await answer {
             let visitor = try writer(request)
-            let wanted = try await request.decode(Unwanted.self)
+            let wanted = try await request.decode(Unwanted.self, decoder: CompactJSON.decoder)
             let paths = try wanted.paths.map { text throws in try Self.path(text) }
             try await check(paths, areApart: true)
             var trashed: [UploaderAnswer.Place] = []
@@ -353,7 +353,7 @@ final class UploaderHandler: Sendable {
     func restore(_ request: Request) async throws -> Response {
         try await answer {
             let visitor = try writer(request)
-            let ids = try await request.decode(Items.self).ids
+            let ids = try await request.decode(Items.self, decoder: CompactJSON.decoder).ids
             if Set(ids).count < ids.count { throw FolderError(.nothing, "One of these is named twice.") }
             var items: [TrashedItem] = []
             for id in ids {
