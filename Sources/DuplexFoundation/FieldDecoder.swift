@@ -70,7 +70,7 @@ private struct NestedValue: Error {
     static func error(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingError {
         let name = path.last.map { "\"\(NamedValue.plain($0.stringValue))\"" } ?? "the whole"
         let text =
-            "A query or a form has names with texts, and no values within values: \(name) can't be of such a type."
+            "A query or a form has names with texts, and no values within values: \(name) can't be of such a type"
         return .typeMismatch(
             type,
             DecodingError.Context(codingPath: path, debugDescription: text, underlyingError: NestedValue())

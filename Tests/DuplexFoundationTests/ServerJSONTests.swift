@@ -38,6 +38,51 @@ struct ServerJSONTests {
         }
     }
 
+    @Test("A value that isn't there is 404, unless the response says null")
+    func absent() async throws {
+        let users = [7: User(id: 7)]
+        var server = WebServer(port: 0)
+        server.get("/users/:id") { request in users[try request.parameters.require("id", as: Int.self)] }
+        server.post("/users/:id") { request async throws in
+            users[try request.parameters.require("id", as: Int.self)]
+        }
+        server.get("/null") { _ in try Response(json: User?.none) }
+        server.get("/text") { request in request.headers[.userAgent] }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/users/7").text == #"{"id":7}"#)
+            #expect(try await client.get("/users/8").text == "404 Not Found\nThere is nothing at this path.\n")
+            #expect(try await client.post("/users/7").text == #"{"id":7}"#)
+            #expect(try await client.post("/users/8").status == .notFound)
+            let none = try await client.get("/null")
+            #expect(none.status == .ok && none.text == "null")
+            #expect(try await client.get("/text", headers: [.userAgent: "a"]).text == "a")
+            #expect(try await client.get("/text").status == .notFound)
+        }
+    }
+
+    @Test("Any method, what a closure picks and what nothing else answers may be values")
+    func others() async throws {
+        var server = WebServer(port: 0)
+        server.on(.get, "/now") { _ in User(id: 1) }
+        server.on(.put, "/later") { _ async in
+            await Task.yield()
+            return User(id: 2)
+        }
+        server.match("old") { head in
+            head.path.hasSuffix(".old")
+        } handler: { _ in
+            User(id: 3)
+        }
+        server.fallback { request in request.path == "/none" ? nil : User(id: 4) }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/now").text == #"{"id":1}"#)
+            #expect(try await client.request(.put, "/later").text == #"{"id":2}"#)
+            #expect(try await client.get("/a.old").text == #"{"id":3}"#)
+            #expect(try await client.get("/other").text == #"{"id":4}"#)
+            #expect(try await client.get("/none").status == .notFound)
+        }
+    }
+
     /// The next event's type and data.
     private func event(of stream: TestEventStream) async throws -> [String]? {
         while let item = try await stream.next() {

@@ -29,4 +29,11 @@ import Testing
             #expect(try await client.get("/users/\(value)").status == .notFound)
         }
     }
+
+    @Test("A flag may be a number, and a number that isn't finite is 404")
+    func kinds() throws {
+        let parameters: PathParameters = ["flag": "1", "number": "nan"]
+        #expect(try parameters.require("flag", as: Bool.self))
+        #expect(throws: Problem.self) { try parameters.require("number", as: Double.self) }
+    }
 }

@@ -162,4 +162,11 @@ struct ProblemTests {
             #expect(thing.text == "{}" && thing.headers[.retryAfter] == "9" && thing.status == .forbidden)
         }
     }
+
+    @Test("It is described in one line, without its fields")
+    func description() {
+        #expect(Problem(.conflict, "Sold out.").description == "409 Conflict: Sold out.")
+        let text = "\(Self.problem)"
+        #expect(text == #"404 Not Found: Nothing "here".\u000d\u000a<b>"#)
+    }
 }

@@ -48,6 +48,16 @@ import Testing
         #expect(request.remoteAddress == address)
     }
 
+    @Test("It is described in one line, without the query, the fields and the body")
+    func description() async throws {
+        let text = """
+            POST /a%20b?token=secret HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r
+            Cookie: id=secret\r\nContent-Length: 6\r\n\r\nsecret
+            """
+        let (request, _, address) = try await request("/a b", text)
+        #expect("\(request)" == "POST /a%20b?… from \(try #require(address))")
+    }
+
     @Test(
         "It has the whole body, whether its length was announced or it came in chunks",
         arguments: [

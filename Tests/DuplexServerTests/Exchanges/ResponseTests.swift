@@ -35,6 +35,15 @@ import Testing
         #expect(response.body == [65, 66])
     }
 
+    @Test("It is described by its status, its type and its length, without other fields and the body")
+    func description() {
+        let response = Response(type: "text/plain", headers: [.setCookie: "id=secret"], body: "secret")
+        #expect("\(response)" == "200 OK, text/plain, 6 bytes")
+        #expect("\(Response(.noContent))" == "204 No Content, 0 bytes")
+        #expect("\(Response(body: [1]))" == "200 OK, 1 byte")
+        #expect("\(Response(type: "a/\n\"b") { _ in })" == #"200 OK, a/\x0a\"b"#)
+    }
+
     @Test("An empty body has the length 0")
     func empty() async throws {
         #expect(try await sent(Response())["Content-Length"] == "0")

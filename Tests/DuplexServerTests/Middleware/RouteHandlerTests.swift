@@ -22,6 +22,47 @@ import Testing
         #expect(!Self.isImmediate(handler.behind([.before { _ in nil }, .beforeWaiting { _ in nil }])))
         #expect(!Self.isImmediate(handler.behind([.around { request, next in try await next(request) }])))
         #expect(!Self.isImmediate(RouteHandler.task { _ in Response(.ok) }.behind([.before { _ in nil }])))
+        #expect(Self.isImmediate(handler.behind([.within(Hand(value: 1))])))
+    }
+
+    /// Has a number at hand.
+    private struct Hand: HandlerContext {
+        @TaskLocal static var current: Int?
+
+        let value: Int
+
+        func run<Value>(_ body: () throws -> Value) throws -> Value {
+            try Self.$current.withValue(value) { try body() }
+        }
+
+        func run<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+            try await Self.$current.withValue(value) { try await body() }
+        }
+    }
+
+    @Test("What is at hand is the route's, then the group's, then the server's, also while a body is written")
+    func atHand() async throws {
+        var server = WebServer(port: 0)
+        server.use(.within(Hand(value: 1)))
+        server.get("/sync") { _ in "\(Hand.current ?? 0)" }
+        server.get("/async") { _ async in
+            await Task.yield()
+            return "\(Hand.current ?? 0)"
+        }
+        server.get("/body") { _ in Response { writer in try await writer.write("\(Hand.current ?? 0)") } }
+        server.group("/group", .within(Hand(value: 2))) { group in
+            group.get("/") { _ in "\(Hand.current ?? 0)" }
+            group.get("/body") { _ async in Response { writer in try await writer.write("\(Hand.current ?? 0)") } }
+            group.get("/route", .within(Hand(value: 3))) { _ in "\(Hand.current ?? 0)" }
+        }
+        try await WebServer.testing(server) { client async throws in
+            for (path, text) in [
+                ("/sync", "1"), ("/async", "1"), ("/body", "1"), ("/group", "2"), ("/group/body", "2"),
+                ("/group/route", "3"),
+            ] {
+                #expect(try await client.get(path).text == text, "\(path)")
+            }
+        }
     }
 }
 

@@ -130,4 +130,30 @@ import Testing
             }
         }
     }
+
+    @Test("A handler that returns an optional is answered with 404 for nil, and otherwise by its value")
+    func optional() async throws {
+        let names = ["1": "Mia"]
+        try await withServer { server in
+            server.get("/names/:id") { request in names[request.parameters["id", default: ""]] }
+            server.get("/later/:id") { request async -> Response? in
+                names[request.parameters["id", default: ""]].map { Response(type: "a/b", body: .text($0)) }
+            }
+            server.post("/status/:id") { request -> HTTPResponse.Status? in
+                request.parameters["id"] == "1" ? .created : nil
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            for (line, status) in [
+                ("GET /names/1", 200), ("GET /names/2", 404), ("GET /later/1", 200), ("GET /later/2", 404),
+                ("POST /status/1", 201), ("POST /status/2", 404),
+            ] {
+                let response = try await peer.response(to: "\(line) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(response.status == status, "\(line)")
+                if status == 200 { #expect(response.text == "Mia") }
+                if status == 404 { #expect(response.text == "404 Not Found\nThere is nothing at this path.\n") }
+            }
+        }
+        #expect(String?.none.response.status == .notFound && String?("a").response.status == .ok)
+    }
 }
