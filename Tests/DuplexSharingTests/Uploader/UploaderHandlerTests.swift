@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexFoundation
 import DuplexServer
+import DuplexTestProcesses
 import DuplexTestTimes
+import DuplexTesting
 import DuplexWire
+import Foundation
+import HTTPTypes
 import Testing
 
 @testable import DuplexSharing
@@ -29,6 +34,29 @@ struct UploaderHandlerTests {
         for conflict in NameConflict.allCases { #expect(try UploaderHandler.conflict(conflict.rawValue) == conflict) }
         let problem = #expect(throws: Problem.self) { try UploaderHandler.conflict("Refuse") }
         #expect(problem?.status == .badRequest)
+    }
+
+    @Test("An encoder and a decoder of the app's don't hold for the API")
+    func ownJSON() async throws {
+        try await withTestFolder { root in
+            let folder = try SharedFolder(root, FolderOptions())
+            var server = WebServer(port: 0)
+            server.use(
+                .json {
+                    Issue.record("The app's encoder is used.")
+                    return JSONDefaults.makeEncoder()
+                } decoder: {
+                    Issue.record("The app's decoder is used.")
+                    return JSONDefaults.makeDecoder()
+                }
+            )
+            server.uploader("/files", root: folder)
+            try await WebServer.testing(server) { client async throws in
+                let headers: HTTPFields = [.contentType: "application/json"]
+                let answer = try await client.post("/files/create", headers: headers, body: #"{"path":"a"}"#.utf8)
+                #expect(answer.status == .ok, "\(answer.text)")
+            }
+        }
     }
 
     @Test("What the folder refuses is the problem that it is")
