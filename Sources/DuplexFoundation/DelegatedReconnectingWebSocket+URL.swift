@@ -165,7 +165,7 @@ extension DelegatedReconnectingWebSocket {
         on group: EventLoopGroup = .shared
     ) throws {
         var options = options
-        let url = try options.connection.apply(request)
+        let url = try options.webSocketOptions.apply(request)
         self.init(
             urls: [url.absoluteString],
             policy: policy,
@@ -200,7 +200,7 @@ extension DelegatedReconnectingWebSocket {
         on group: EventLoopGroup = .shared
     ) throws {
         var options = options
-        let url = try options.connection.apply(request)
+        let url = try options.webSocketOptions.apply(request)
         self.init(
             urls: [url.absoluteString],
             policy: policy,
@@ -236,7 +236,7 @@ extension DelegatedReconnectingWebSocket {
         on group: EventLoopGroup = .shared
     ) throws {
         var options = options
-        let url = try options.connection.apply(request)
+        let url = try options.webSocketOptions.apply(request)
         self.init(
             urls: [url.absoluteString],
             policy: policy,

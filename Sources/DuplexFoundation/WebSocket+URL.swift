@@ -189,7 +189,7 @@ extension ReconnectingWebSocket {
         on group: EventLoopGroup = .shared
     ) throws {
         var options = options
-        let url = try options.connection.apply(request)
+        let url = try options.webSocketOptions.apply(request)
         self.init(urls: [url], policy: policy, options: options, on: group)
     }
 }

@@ -170,7 +170,7 @@ public final class TestClient: Sendable {
     /// test moves.
     public func routed(_ options: WebSocketOptions = WebSocketOptions()) -> WebSocketOptions {
         var options = options
-        options.connecting = routed(options.connecting)
+        options.connectOptions = routed(options.connectOptions)
         return options
     }
 

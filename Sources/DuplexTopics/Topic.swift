@@ -132,12 +132,12 @@ public struct Topic: Sendable {
 
 extension Topic: AsyncSequence {
     /// Subscribes.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(ListenerLease(core, name, .dropOldest(keeping: 1_000, size: .mebibytes(16)), .none))
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(ListenerLease(core, name, .dropOldest(keeping: 1_000, size: .mebibytes(16)), .none))
     }
 
     /// Iterates over the messages; unsubscribes when it is dropped, or its task is cancelled.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol {
         private let lease: ListenerLease
 
         init(_ lease: ListenerLease) {

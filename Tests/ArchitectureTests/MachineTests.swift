@@ -56,7 +56,7 @@ struct MachineTests {
             now = now.advanced(by: .seconds(3_600))
             _ = machine.handle(step.event, now: now, using: &random)
         }
-        return String("\(machine.phase)".prefix { $0.isLetter })
+        return String("\(machine.state)".prefix { $0.isLetter })
     }
 
     @Test("ReconnectMachine")

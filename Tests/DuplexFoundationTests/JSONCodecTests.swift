@@ -57,12 +57,12 @@ import Testing
         } _: { address in
             let socket = try await WebSocket.connect(to: "ws://\(address)/")
             let typed = TypedWebSocket<Reply, Ask>(socket, codec: .json())
-            let requests = typed.requests(request: \.id, answer: \.replyTo)
+            let requests = typed.requests(requestID: \.id, responseID: \.replyTo)
             for id in 1...10 {
                 let reply = try await requests.request(Ask(id: id, question: "q\(id)"))
                 #expect(reply == Reply(replyTo: id, answer: "q\(id)!"))
             }
-            var others = requests.unsolicited.makeAsyncIterator()
+            var others = requests.notifications.makeAsyncIterator()
             #expect(try await others.next()?.answer == "hello")
             #expect(await socket.close().isClean)
         }

@@ -50,7 +50,7 @@ package final class MemoryServer: Sendable {
     /// Opens a WebSocket of ours.
     package func webSocket(_ path: String = "/") async throws -> WebSocket {
         var options = WebSocketOptions()
-        options.connecting.dial = { [self] loop, core throws(SocketError) in
+        options.connectOptions.dial = { [self] loop, core throws(SocketError) in
             let link = MemoryLink()
             accept(link, core)
             return link.channel(.near, on: loop, core)
@@ -94,7 +94,7 @@ package func withMemoryClient(
         let link = MemoryLink()
         let peer = RawPeer(await link.socket(.far, on: loop.loop), masks: false)
         var options = options
-        options.connecting.dial = { loop, core throws(SocketError) in link.channel(.near, on: loop, core) }
+        options.connectOptions.dial = { loop, core throws(SocketError) in link.channel(.near, on: loop, core) }
         let group = loop.group
         async let connected = WebSocket.connect(to: "ws://localhost/", options: options, on: group, handler: handler)
         try await peer.acceptWebSocket()

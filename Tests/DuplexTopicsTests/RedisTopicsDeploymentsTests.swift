@@ -116,7 +116,7 @@ struct RedisTopicsDeploymentsTests {
         try await TestRedis.run(.server, configuration, files: files) { redis in
             func topics(prefix: String) throws -> Topics {
                 var options = Self.redisOptions
-                options.connecting.tls.trust = .roots(identity.certificates)
+                options.connectOptions.tls.trust = .roots(identity.certificates)
                 let url = "rediss://app:hush@127.0.0.1:\(redis.port)/0"
                 return try Topics(.redis(url, prefix: prefix, options: options), options: try Self.options())
             }

@@ -76,7 +76,7 @@ struct TopicTransportsTests {
         let closes: Bool
         func opened(_ socket: isolated WebSocket) { _ = try? socket.subscribe(to: topics["a"], slow: slow) }
         func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {}
-        func drained(_ socket: isolated WebSocket) {
+        func becameWritable(_ socket: isolated WebSocket) {
             if closes { return socket.beginClose(.normalClosure) }
             for name in ["a", "b"] {
                 socket.unsubscribe(from: topics[name])

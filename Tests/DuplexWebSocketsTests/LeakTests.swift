@@ -48,9 +48,9 @@ import Testing
                 let urls = way == 4 ? ["ws://127.0.0.1:1/"] : [url]
                 let client = ReconnectingWebSocket(urls: urls, policy: .constant(.seconds(3_600)), on: group)
                 if way == 4 {
-                    let states = client.states
+                    let states = client.stateChanges
                     await client.start()
-                    for await change in states { if case .waiting = change.phase { return nil } }
+                    for await change in states { if case .waiting = change.state { return nil } }
                 }
                 if way == 3 {
                     // At whichever moment of the attempt.

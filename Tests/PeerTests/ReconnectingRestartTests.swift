@@ -58,13 +58,13 @@ extension PeerTests {
         private static func expectSpread(_ histories: [[ReconnectChange]]) {
             var (chosen, actual): ([Duration], [Duration]) = ([], [])
             for (client, history) in histories.enumerated() {
-                let opened = history.count { if case .open = $0.phase { true } else { false } }
+                let opened = history.count { if case .open = $0.state { true } else { false } }
                 #expect(opened == 2, "client \(client): \(history)")
-                guard history.last?.phase == .ended(.closed),
-                    let index = history.firstIndex(where: { if case .waiting = $0.phase { true } else { false } }),
-                    case .waiting(let delay) = history[index].phase,
-                    case .open(let attempt, after: _) = history[index - 1].phase,
-                    case .connecting = history[index + 1].phase
+                guard history.last?.state == .ended(.closed),
+                    let index = history.firstIndex(where: { if case .waiting = $0.state { true } else { false } }),
+                    case .waiting(let delay) = history[index].state,
+                    case .open(let attempt, after: _) = history[index - 1].state,
+                    case .connecting = history[index + 1].state
                 else {
                     Issue.record("client \(client): \(history)")
                     continue
@@ -114,7 +114,7 @@ extension PeerTests {
 
         func start() async {
             for (number, client) in clients.enumerated() {
-                let states = client.states
+                let states = client.stateChanges
                 Task { [input] in
                     for await change in states { input.yield((number, change)) }
                     input.yield((number, nil))
@@ -130,7 +130,7 @@ extension PeerTests {
             for await (client, change) in changes {
                 guard let change else { continue }
                 histories[client].append(change)
-                guard case .open = change.phase else { continue }
+                guard case .open = change.state else { continue }
                 opened[client] += 1
                 if opened[client] == times { missing -= 1 }
                 if missing == 0 { return }

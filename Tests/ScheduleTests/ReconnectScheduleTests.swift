@@ -65,7 +65,7 @@ import Testing
         let loop = network.loop
         let steps = (0..<Int.random(in: 2..<30, using: &random)).map { _ in Step.allCases.pick(&random) }
         let client = makeClient(network, &random)
-        let states = client.states
+        let states = client.stateChanges
         var sent = 0
         for step in steps {
             switch step {
@@ -100,15 +100,15 @@ import Testing
     /// A client some of whose attempts don't reach the server, or are refused by it.
     private static func makeClient(_ network: TestClient, _ random: inout SeededGenerator) -> ReconnectingWebSocket {
         var options = ReconnectOptions()
-        options.connection = network.routed(WebSocketOptions())
-        options.connection.keepalive = .disabled
+        options.webSocketOptions = network.routed(WebSocketOptions())
+        options.webSocketOptions.keepalive = .disabled
         let outcomes = (0..<8).map { _ in Int.random(in: 0..<6, using: &random) }
         options.configure = { connection in
             // Later attempts succeed.
             guard connection.attempt.number <= outcomes.count else { return }
             switch outcomes[connection.attempt.number - 1] {
             case 0:
-                connection.options.connecting.dial = { _, _ throws(SocketError) in
+                connection.options.connectOptions.dial = { _, _ throws(SocketError) in
                     throw SocketError(.cannotConnect, message: "Nobody listens.")
                 }
             case 1: connection.url = "ws://localhost/refused"
@@ -138,17 +138,17 @@ import Testing
     /// What is wrong with the states that an observer has seen.
     private static func judge(_ states: AsyncStream<ReconnectChange>) async -> [String] {
         var faults: [String] = []
-        var last = ReconnectPhase.idle
+        var last = ReconnectState.idle
         for await change in states {
             let isRight =
-                switch (last, change.phase) {
+                switch (last, change.state) {
                 case (.ended, _), (_, .idle): false
                 case (.connecting, .open), (_, .connecting), (_, .paused), (_, .ended): true
                 case (.connecting, .waiting), (.open, .waiting): true
                 default: false
                 }
-            if !isRight { faults.append("\(change.phase) follows \(last)") }
-            last = change.phase
+            if !isRight { faults.append("\(change.state) follows \(last)") }
+            last = change.state
         }
         if case .ended = last { return faults }
         return faults + ["the last state is \(last)"]

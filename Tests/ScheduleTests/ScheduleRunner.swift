@@ -88,7 +88,7 @@ final class ScheduleRunner: Sendable {
         switch network {
         case .memory(_, let loop):
             let link = MemoryLink()
-            options.connecting.dial = { eventLoop, core throws(SocketError) in
+            options.connectOptions.dial = { eventLoop, core throws(SocketError) in
                 link.channel(.near, on: eventLoop, core)
             }
             let peer = await link.socket(.far, on: loop.loop)

@@ -123,7 +123,7 @@ struct ConnectionOptions: ParsableArguments {
         if let proxy { options.proxy = proxy.settings }
         if let user {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            options.authentication = .strongest(String(parts[0]), String(parts[1]))
+            options.authentication = .automatic(user: String(parts[0]), password: String(parts[1]))
         }
         if let bearer { options.authentication = .bearer { bearer } }
         options.connectTimeout = timeout.duration

@@ -64,17 +64,17 @@ enum BenchClient: String, ExpressibleByArgument, CaseIterable, Sendable {
         var policy = ReconnectPolicy.standard
         policy.attemptLimit = 1
         var options = ReconnectOptions()
-        options.connection = connection
+        options.webSocketOptions = connection
         options.outboxMessages = max(options.outboxMessages, plan.depth)
         options.outboxBytes = max(options.outboxBytes, ByteCount(plan.bytesInFlight))
         return ReconnectingWebSocket(urls: [plan.url], policy: policy, options: options, on: group)
     }
 
     private static func waitUntilOpen(_ client: ReconnectingWebSocket) async throws {
-        let states = client.states
+        let states = client.stateChanges
         await client.start()
         for await change in states {
-            switch change.phase {
+            switch change.state {
             case .open: return
             // What it failed with is thrown to whoever receives.
             case .ended: for try await _ in client.messages {}

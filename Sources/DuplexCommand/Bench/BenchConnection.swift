@@ -80,7 +80,7 @@ final class BenchConnection: WebSocketHandler {
         if let end { onEnd(end) }
     }
 
-    func drained(_ socket: isolated WebSocket) {
+    func becameWritable(_ socket: isolated WebSocket) {
         state.withLock { fill(&$0, stage.name, socket) }
     }
 
@@ -216,7 +216,7 @@ final class BenchConnection: WebSocketHandler {
                 guard let stage = received(message) else { return }
                 while let message = next(stage) { try await client.send(message) }
             }
-            lost("\(client.phase)")
+            lost("\(client.state)")
         } catch {
             lost("\(error)")
         }

@@ -186,7 +186,7 @@ struct CheckForm: Encodable {
             let time = (attempt.end - attempt.start).milliseconds
             return Attempt(address: "\(attempt.address)", outcome: "\(attempt.outcome)", milliseconds: time)
         }
-        milliseconds.names = timeline.names?.milliseconds
+        milliseconds.names = timeline.nameLookup?.milliseconds
         milliseconds.proxy = timeline.proxy?.milliseconds
         milliseconds.tls = timeline.tls?.milliseconds
         milliseconds.total = timeline.total.milliseconds

@@ -30,8 +30,8 @@ struct TopicArguments: ParsableArguments {
     /// Makes a client; one that doesn't come back ends with its first connection.
     func client(comesBack: Bool) throws -> TopicClient {
         var options = TopicClientOptions()
-        options.connection.connection = try connection.webSocketOptions
-        options.connection.attemptTimeout = connection.timeout.duration
+        options.reconnectOptions.webSocketOptions = try connection.webSocketOptions
+        options.reconnectOptions.attemptTimeout = connection.timeout.duration
         options.requestTimeout = connection.timeout.duration
         if !comesBack { options.policy.attemptLimit = 1 }
         return TopicClient(url, options: options)

@@ -267,7 +267,7 @@ private struct DemoLog: Sendable {
                 JSONText.Member(name: "path", value: .string(String(request.path.prefix(Self.pathBound)))),
                 JSONText.Member(name: "status", value: .integer(Int64(outcome.status?.code ?? 0))),
                 JSONText.Member(name: "microseconds", value: .integer(outcome.duration.wholeNanoseconds / 1_000)),
-                JSONText.Member(name: "bytes", value: .integer(Int64(outcome.sentBytes))),
+                JSONText.Member(name: "bytes", value: .integer(Int64(outcome.bytesSent))),
             ]
             // A feed that is never finished takes every event whose type has no line end.
             _ = try? feed.publish(JSONText.object(members).text, event: "request")

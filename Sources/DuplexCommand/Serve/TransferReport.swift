@@ -41,11 +41,11 @@ enum TransferReport {
     /// - Parameter requests: those that are being answered.
     /// - Returns: the line; `nil` where nothing long moves.
     static func progress(of requests: [RequestProgress]) -> String? {
-        let transfers = requests.filter { max($0.receivedBytes, $0.sentBytes) >= least }
+        let transfers = requests.filter { max($0.bytesReceived, $0.bytesSent) >= least }
         guard let longest = transfers.max(by: { $0.duration < $1.duration }) else { return nil }
-        let isUp = longest.receivedBytes > longest.sentBytes
+        let isUp = longest.bytesReceived > longest.bytesSent
         let (done, whole) =
-            isUp ? (longest.receivedBytes, longest.requestLength) : (longest.sentBytes, longest.responseLength)
+            isUp ? (longest.bytesReceived, longest.requestLength) : (longest.bytesSent, longest.responseLength)
         var line = "\(isUp ? "↑" : "↓") \(name(of: longest.path)) \(size(done))"
         if let whole, whole > 0 { line += " of \(size(whole)) (\(done * 100 / whole) %)" }
         line += ", \(rate(done, longest.duration))"
@@ -55,14 +55,14 @@ enum TransferReport {
 
     /// The line for a request that has ended; `nil` for one that moved little.
     static func line(_ request: Request, _ outcome: RequestOutcome) -> String? {
-        let bytes = max(outcome.receivedBytes, outcome.sentBytes)
+        let bytes = max(outcome.bytesReceived, outcome.bytesSent)
         guard bytes >= least else { return nil }
-        let isUp = outcome.receivedBytes > outcome.sentBytes
+        let isUp = outcome.bytesReceived > outcome.bytesSent
         let who = [request[AuthenticatedUser.self], request.remoteAddress?.host].compactMap(\.self)
         let status = outcome.status.map { "\($0.code)" } ?? "no answer"
         return "\(isUp ? "↑" : "↓") \(who.joined(separator: "@").visible) \(request.method) \(name(of: request.path)): "
             + "\(size(bytes)) in \((outcome.duration.inSeconds).fixed(1)) s, \(rate(bytes, outcome.duration)), "
-            + (outcome.isCut ? "cut" : status)
+            + (outcome.isIncomplete ? "cut" : status)
     }
 
     /// The line for what was done in the shared folder; `nil` for what was only read.

@@ -76,7 +76,7 @@ extension DelegatedSocket {
         do {
             shared.withLock { $0.isReading = true }
             guard let bytes = try await read.take(socket) else { return await endOfStream(of: socket) }
-            shared.withLock { $0.bytesRead += UInt64(bytes.count) }
+            shared.withLock { $0.bytesReceived += UInt64(bytes.count) }
             await tell { $0.socket(self, didRead: bytes, tag: read.tag) }
             let served = shared.withLock { shared in
                 shared.isReading = false
@@ -177,7 +177,7 @@ extension DelegatedSocket {
         do {
             try await self.write(write, to: socket)
             note(write)
-            shared.withLock { $0.bytesWritten += UInt64(write.bytes.count) }
+            shared.withLock { $0.bytesSent += UInt64(write.bytes.count) }
             await tell { $0.socket(self, didWriteWithTag: write.tag) }
         } catch {
             note(write)

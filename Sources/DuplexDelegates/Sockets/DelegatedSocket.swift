@@ -53,8 +53,8 @@ public final class DelegatedSocket: Sendable {
         var userData: (any Sendable)?
         /// What was agreed upon for a connection that is secured.
         var tls: TLSInfo?
-        var bytesRead: UInt64 = 0
-        var bytesWritten: UInt64 = 0
+        var bytesReceived: UInt64 = 0
+        var bytesSent: UInt64 = 0
         /// Options that aren't set yet, and whether that is being done.
         var waitingOptions: [SocketOptions] = []
         var isSettingOptions = false
@@ -288,10 +288,10 @@ public final class DelegatedSocket: Sendable {
     public var tls: TLSInfo? { shared.withLock { $0.tls } }
 
     /// The number of bytes that reads have brought.
-    public var bytesRead: UInt64 { shared.withLock { $0.bytesRead } }
+    public var bytesReceived: UInt64 { shared.withLock { $0.bytesReceived } }
 
     /// The number of bytes of the writes that have been served.
-    public var bytesWritten: UInt64 { shared.withLock { $0.bytesWritten } }
+    public var bytesSent: UInt64 { shared.withLock { $0.bytesSent } }
 
     /// Sets options of the connection; those that are `nil` stay as they are.
     ///

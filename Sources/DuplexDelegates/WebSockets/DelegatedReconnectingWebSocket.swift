@@ -241,7 +241,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
                 if case .stage(let event) = item { await call { $0.webSocket(self, didReach: event) } }
                 continue
             }
-            switch change.phase {
+            switch change.state {
             case .connecting: await tell(hasConnected ? .reconnecting : .connecting)
             case .open(let attempt, after: _) where attempt.number > lastAttempt:
                 // A slow queue may have kept this one until it was gone and the next one open.

@@ -87,8 +87,8 @@ struct ConnectionCensus: Sendable {
         facts.age = connection.age.inSeconds
         facts.queuedBytes = connection.queuedBytes
         facts.droppedMessages = connection.droppedEvents
-        facts.bytesIn = connection.request.map { UInt64($0.receivedBytes) }
-        facts.bytesOut = connection.request.map { UInt64($0.sentBytes) }
+        facts.bytesIn = connection.request.map { UInt64($0.bytesReceived) }
+        facts.bytesOut = connection.request.map { UInt64($0.bytesSent) }
         facts.note = connection.request.map { "\($0.method.rawValue) \($0.path)" }
         return Entry(facts: facts, subject: .server(connection))
     }
@@ -144,7 +144,7 @@ struct ConnectionCensus: Sendable {
         facts.local = socket.localAddress
         facts.security = socket.tls.map { "\($0.version)" }
         facts.bytesIn = socket.bytesReceived
-        facts.bytesOut = socket.bytesWritten
+        facts.bytesOut = socket.bytesSent
         return facts
     }
 
@@ -162,8 +162,8 @@ struct ConnectionCensus: Sendable {
     // MARK: Clients that connect again
 
     private static func entry(of client: ReconnectingWebSocket) async -> Entry {
-        let (phase, socket) = (await client.phase, await client.connection)
-        var facts = ConnectionFacts(id: names.name("client", client), kind: .reconnecting, state: "\(phase)")
+        let (state, socket) = (await client.state, await client.connection)
+        var facts = ConnectionFacts(id: names.name("client", client), kind: .reconnecting, state: "\(state)")
         facts.isClient = true
         facts.place = client.shownURLs.joined(separator: ", ")
         facts.inboxMessages = await client.undelivered.count

@@ -81,7 +81,7 @@ struct ConnectionsRoom: InspectorRoom {
             note.says("resets \(wish.id)")
             switch try await Self.subject(wish.id) {
             case .webSocket(let socket): await socket.reset()
-            case .server(let connection): connection.abort()
+            case .server(let connection): connection.reset()
             case .none: throw Problem(.badRequest, "A connection of this kind can only be reset by its owner.")
             }
             return Response(.noContent)

@@ -137,9 +137,9 @@ private final class RequestWatcher: ExchangeWatcher {
         exchange.durations.handler = began.duration(to: answeredAt).inSeconds
         exchange.durations.sending = answeredAt.duration(to: now).inSeconds
         // Of a file nothing but its length is seen.
-        if !hasBody { exchange.responseBody.size = max(exchange.responseBody.size, UInt64(outcome.sentBytes)) }
+        if !hasBody { exchange.responseBody.size = max(exchange.responseBody.size, UInt64(outcome.bytesSent)) }
         if outcome.status == nil { exchange.status = 0 }
-        if outcome.isCut { exchange.error = "The client has gone." }
+        if outcome.isIncomplete { exchange.error = "The client has gone." }
         if let error = outcome.error { exchange.error = "\(error)" }
         // Those of an inspector are nobody's business.
         if request[SecretRequest.self] != true { done(exchange) }

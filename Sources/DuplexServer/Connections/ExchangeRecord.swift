@@ -15,8 +15,8 @@ final class ExchangeRecord {
     private let watchers: [any ExchangeWatcher]
     private let began: Instant
     private var status: HTTPResponse.Status?
-    private var receivedBytes = 0
-    private var sentBytes = 0
+    private var bytesReceived = 0
+    private var bytesSent = 0
     private var responseLength: Int?
     private var limit: TimeLimit?
     private var isOver = false
@@ -38,25 +38,25 @@ final class ExchangeRecord {
     }
 
     func received(_ bytes: RawSpan) {
-        receivedBytes += bytes.byteCount
+        bytesReceived += bytes.byteCount
         for watcher in watchers { watcher.received(bytes) }
     }
 
     /// Some of a body has gone that wasn't at hand.
     func sent(_ piece: RawSpan) {
-        sentBytes += piece.byteCount
+        bytesSent += piece.byteCount
         for watcher in watchers { watcher.sent(piece) }
     }
 
     /// The same of a file, or of a body that was coded behind what ``answered(_:)`` has seen of it.
-    func sent(_ count: Int) { sentBytes += count }
+    func sent(_ count: Int) { bytesSent += count }
 
     /// This is about to be sent; what of its body isn't at hand is counted as it goes.
     func answered(_ response: Response) {
         stopLimit()
         status = response.status
         let hasBody = request.method != .head && status != .noContent && status != .notModified
-        sentBytes = hasBody && response.body.isAtHand ? response.body.count ?? 0 : 0
+        bytesSent = hasBody && response.body.isAtHand ? response.body.count ?? 0 : 0
         responseLength = hasBody ? response.body.count : 0
         for watcher in watchers { watcher.answered(response) }
     }
@@ -64,7 +64,7 @@ final class ExchangeRecord {
     /// That can't be sent.
     func unanswered() {
         status = nil
-        (sentBytes, responseLength) = (0, nil)
+        (bytesSent, responseLength) = (0, nil)
     }
 
     /// How far it has come; of a file, the sender reports its bytes at the end.
@@ -73,9 +73,9 @@ final class ExchangeRecord {
             method: request.method,
             path: request.path,
             user: request[AuthenticatedUser.self],
-            receivedBytes: receivedBytes,
+            bytesReceived: bytesReceived,
             requestLength: request.body.length,
-            sentBytes: sentBytes + Int(clamping: fileBytes),
+            bytesSent: bytesSent + Int(clamping: fileBytes),
             responseLength: responseLength,
             // The loop's time is that of its turn, in which the request may have come.
             duration: max(.zero, began.duration(to: now))
@@ -88,17 +88,17 @@ final class ExchangeRecord {
     }
 
     /// Notifies the observers, once.
-    func end(isCut: Bool, now: Instant) {
+    func end(isIncomplete: Bool, now: Instant) {
         stopLimit()
         guard !isOver else { return }
         isOver = true
         let outcome = RequestOutcome(
             route: route,
             status: status,
-            receivedBytes: receivedBytes,
-            sentBytes: sentBytes,
+            bytesReceived: bytesReceived,
+            bytesSent: bytesSent,
             duration: began.duration(to: now),
-            isCut: isCut,
+            isIncomplete: isIncomplete,
             error: error
         )
         for watcher in watchers { watcher.ended(outcome) }

@@ -97,7 +97,7 @@ final class HTTPConnection {
     }
 
     /// The server ends and waits no longer.
-    func abort() {
+    func reset() {
         end(.cut)
     }
 
@@ -323,7 +323,7 @@ final class HTTPConnection {
         disarmTimer()
         setPending([])
         endFile(CancellationError())
-        endRecord(isCut: true)
+        endRecord(isIncomplete: true)
         exchange?.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }
         exchange = nil
         cancelHandler()
@@ -335,7 +335,7 @@ final class HTTPConnection {
     /// Gives the channel to a WebSocket.
     private func handOver() {
         channel.needsReader = false
-        endRecord(isCut: false)
+        endRecord(isIncomplete: false)
         disarmTimer()
         stopRunner()
     }
@@ -565,10 +565,10 @@ final class HTTPConnection {
     /// The response is sent, or never will be: observers are notified.
     ///
     /// The route stays noted for as long as its handler runs.
-    private func endRecord(isCut: Bool) {
+    private func endRecord(isIncomplete: Bool) {
         guard let record = present?.record else { return }
         present?.record = nil
-        record.end(isCut: isCut, now: services.core.readClock())
+        record.end(isIncomplete: isIncomplete, now: services.core.readClock())
     }
 
     /// How far the present request has come; `nil` without an observer.
@@ -866,7 +866,7 @@ final class HTTPConnection {
             releaseBody()
         }
         if present != nil {
-            if present?.record != nil { endRecord(isCut: outcome == .cut) }
+            if present?.record != nil { endRecord(isIncomplete: outcome == .cut) }
             present = nil
         }
         switch outcome {

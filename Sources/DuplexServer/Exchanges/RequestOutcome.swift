@@ -10,15 +10,15 @@ public struct RequestOutcome: Sendable {
     /// The status of the response; `nil` where the client had gone before there was one.
     public let status: HTTPResponse.Status?
     /// How many bytes of the request's body had come by then.
-    public let receivedBytes: Int
+    package let bytesReceived: Int
     /// How many bytes of the response's body were handed to the connection, without what frames them.
-    public let sentBytes: Int
+    package let bytesSent: Int
     /// The time from the request's head to the last byte of the response that was handed to the connection.
     ///
     /// What the client has taken of it by then is for the system to know.
     public let duration: Duration
     /// Whether the client didn't get a whole response: it has gone, or the body has failed.
-    public let isCut: Bool
+    public let isIncomplete: Bool
     /// What the handler or the body has failed with; `nil` for what was thrown to be answered, such as a ``Problem``.
     public let error: (any Error)?
 }
@@ -32,11 +32,11 @@ package struct RequestProgress: Sendable {
     /// The name of the user that it has been authenticated as.
     package let user: String?
     /// How many bytes of its body have come, as they were sent.
-    package let receivedBytes: Int
+    package let bytesReceived: Int
     /// How many bytes its body has; `nil` where that isn't known before its end.
     package let requestLength: Int?
     /// How many bytes of the response's body were handed to the connection.
-    package let sentBytes: Int
+    package let bytesSent: Int
     /// How many bytes the response's body has; `nil` before the handler's answer, and where that isn't known before its end.
     package let responseLength: Int?
     /// The time since its head came.

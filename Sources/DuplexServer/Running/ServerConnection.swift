@@ -50,7 +50,7 @@ public struct ServerConnection: Sendable {
     /// Resets it at once; its handler is cancelled.
     ///
     /// Returns at once. Does nothing to a connection that has ended.
-    public func abort() { end(false) }
+    public func reset() { end(false) }
 }
 
 /// The numbers of a server's connections and requests; see ``RunningServer/counts``.

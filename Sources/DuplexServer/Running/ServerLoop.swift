@@ -370,7 +370,7 @@ final class ServerLoop: ConnectionOwner {
             droppedEvents: connection.droppedPieces
         ) { [loop] isInOrder in
             loop.execute { _ in
-                guard isInOrder else { return bound.value.abort() }
+                guard isInOrder else { return bound.value.reset() }
                 bound.value.stop()
                 bound.value.endPushing()
             }
@@ -459,7 +459,7 @@ final class ServerLoop: ConnectionOwner {
             close(count)
             comeBack(after: wait)
         case .cutAll:
-            for connection in state.connections { connection.abort() }
+            for connection in state.connections { connection.reset() }
             // As a rule they have a deadline of their own for their closing handshakes.
             let sockets = state.cutsWebSockets ? state.webSockets.values.compactMap(\.socket) : []
             for socket in sockets { socket.assumeIsolated { $0.reset() } }

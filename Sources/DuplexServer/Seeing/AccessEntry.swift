@@ -43,7 +43,7 @@ struct AccessEntry: Sendable {
         line.append(utf8: "\" ")
         if let status = outcome.status { line.append(decimal: status.code) } else { line.append(UInt8(ascii: "-")) }
         line.append(UInt8(ascii: " "))
-        if outcome.sentBytes > 0 { line.append(decimal: outcome.sentBytes) } else { line.append(UInt8(ascii: "-")) }
+        if outcome.bytesSent > 0 { line.append(decimal: outcome.bytesSent) } else { line.append(UInt8(ascii: "-")) }
         appendQuoted(.referer, to: &line)
         appendQuoted(.userAgent, to: &line)
     }
@@ -85,10 +85,10 @@ struct AccessEntry: Sendable {
         }
         members.add("route", outcome.route)
         members.add("status", outcome.status?.code)
-        members.add("received_bytes", outcome.receivedBytes)
-        members.add("sent_bytes", outcome.sentBytes)
+        members.add("received_bytes", outcome.bytesReceived)
+        members.add("sent_bytes", outcome.bytesSent)
         members.add("duration_us", Int(outcome.duration.wholeNanoseconds / 1_000))
-        if outcome.isCut { members.add("cut", true) }
+        if outcome.isIncomplete { members.add("cut", true) }
         members.add("request_id", request[RequestID.self])
         members.add("referer", request.head.value(of: .referer))
         members.add("user_agent", request.head.value(of: .userAgent))
@@ -98,7 +98,7 @@ struct AccessEntry: Sendable {
     /// For swift-log; handlers write it as it is.
     var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "bytes": "\(outcome.sentBytes)",
+            "bytes": "\(outcome.bytesSent)",
             "duration": "\(outcome.duration.rounded)",
         ]
         func add(_ name: String, _ text: String?) {
@@ -113,7 +113,7 @@ struct AccessEntry: Sendable {
         add("route", outcome.route)
         add("status", outcome.status.map { "\($0.code)" })
         add("id", request[RequestID.self])
-        if outcome.isCut { metadata["cut"] = "true" }
+        if outcome.isIncomplete { metadata["cut"] = "true" }
         return metadata
     }
 }

@@ -41,8 +41,8 @@ struct RequestTracing: RequestObserver {
         guard let span = request[RequestSpan.self] else { return }
         span.updateAttributes { attributes in
             if let status = outcome.status { attributes["http.response.status_code"] = status.code }
-            attributes["http.request.body.size"] = outcome.receivedBytes
-            attributes["http.response.body.size"] = outcome.sentBytes
+            attributes["http.request.body.size"] = outcome.bytesReceived
+            attributes["http.response.body.size"] = outcome.bytesSent
             if let type = outcome.errorType { attributes["error.type"] = type }
         }
         if let error = outcome.error { span.recordError(error) }
@@ -56,7 +56,7 @@ extension RequestOutcome {
     /// What went wrong by OpenTelemetry's `error.type`; `nil` where nothing did that is the server's fault.
     var errorType: String? {
         if let error { return "\(type(of: error))" }
-        if isCut { return "cut" }
+        if isIncomplete { return "cut" }
         return status.flatMap { $0.code >= 500 ? "\($0.code)" : nil }
     }
 }

@@ -121,8 +121,8 @@ private final class RouteInstruments: RequestObserver {
         let found = exchanges(method, outcome.status?.code)
         found.count.increment()
         found.duration.recordNanoseconds(outcome.duration.wholeNanoseconds)
-        found.received.record(outcome.receivedBytes)
-        found.sent.record(outcome.sentBytes)
+        found.received.record(outcome.bytesReceived)
+        found.sent.record(outcome.bytesSent)
     }
 
     private func active(_ method: String?) -> Meter {

@@ -47,7 +47,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     }
 
     private struct Content: Sendable, Hashable {
-        var names: Duration?
+        var nameLookup: Duration?
         var addresses: [SocketAddress]
         var attempts: [Attempt]
         var proxy: Duration?
@@ -68,7 +68,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     private let storage: Storage
 
     package init(
-        names: Duration?,
+        nameLookup: Duration?,
         addresses: [SocketAddress] = [],
         attempts: [Attempt],
         proxy: Duration? = nil,
@@ -78,7 +78,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     ) {
         storage = Storage(
             Content(
-                names: names,
+                nameLookup: nameLookup,
                 addresses: addresses,
                 attempts: attempts,
                 proxy: proxy,
@@ -90,7 +90,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// How long looking the name up took; `nil` where there was none to look up.
-    public var names: Duration? { storage.content.names }
+    public var nameLookup: Duration? { storage.content.nameLookup }
     /// The addresses of the name: all of the families that may be used, in the order in which they would be tried.
     ///
     /// Empty where there was no name to look up, and where nothing was found, which the error says.
@@ -99,7 +99,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     public var attempts: [Attempt] { storage.content.attempts }
     /// How long the proxy took to make the connection behind it, and securing that to the proxy itself; `nil` without one.
     ///
-    /// ``names`` and ``attempts`` are about the proxy then.
+    /// ``nameLookup`` and ``attempts`` are about the proxy then.
     public var proxy: Duration? { storage.content.proxy }
     /// How long the TLS handshake waited for the system's roots to be read; `nil` if it didn't.
     ///
@@ -122,7 +122,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
 
     /// A line for the names, one for each attempt, one for the roots and for TLS, and one for the whole.
     public var description: String {
-        let lines = (names.map { ["names 0 ms to \(Self.text(of: $0))"] } ?? []) + attempts.map(\.description)
+        let lines = (nameLookup.map { ["names 0 ms to \(Self.text(of: $0))"] } ?? []) + attempts.map(\.description)
         let secured = tls.map { ["TLS took \(Self.text(of: $0))"] } ?? []
         let proxied = proxy.map { ["the proxy took \(Self.text(of: $0))"] } ?? []
         let rooted = roots.map { ["the system's roots took \(Self.text(of: $0))"] } ?? []

@@ -89,7 +89,7 @@ final class PresenceHub: Sendable {
     }
 
     /// Who is there already says something else of itself.
-    func say(_ member: PresenceMember, in topic: String, by holder: UInt64) throws(TopicError) {
+    func update(_ member: PresenceMember, in topic: String, by holder: UInt64) throws(TopicError) {
         try change { table throws(TopicError) in
             guard table.isHeld(member.id, by: holder, in: topic) else { return [] }
             return try table.enter(member, by: holder, in: topic)

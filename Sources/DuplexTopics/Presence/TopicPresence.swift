@@ -105,8 +105,8 @@ public final class PresenceEntry: Sendable {
     ///
     /// - Parameter info: the info; as of PresenceMember/info.
     /// - Throws: TopicError with `limitReached`.
-    public func say(_ info: String) throws(TopicError) {
-        try hub.say(PresenceMember(id: id, info: info), in: topic, by: holder)
+    public func update(info: String) throws(TopicError) {
+        try hub.update(PresenceMember(id: id, info: info), in: topic, by: holder)
     }
 
     /// Leaves; others see it after the grace period.
@@ -128,12 +128,12 @@ public struct PresenceChanges: AsyncSequence, Sendable {
     }
 
     /// Begins to watch.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(PresenceWatch(hub, topic))
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(PresenceWatch(hub, topic))
     }
 
     /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol {
         private let watch: PresenceWatch
 
         init(_ watch: PresenceWatch) {

@@ -19,13 +19,13 @@ public struct ClientSubscription: AsyncSequence, Sendable {
     }
 
     /// Subscribes.
-    public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> AsyncIterator {
         let (name, replay) = (name, replay)
         let feed = ClientFeed<TopicMessage>(
             mostItems: client.options.mostMessages,
             mostBytes: client.options.messageSize.bytes
         )
-        return Iterator(
+        return AsyncIterator(
             ClientLease(client, feed) {
                 $0.begin(name, replay, $1)
             } end: {
@@ -35,7 +35,7 @@ public struct ClientSubscription: AsyncSequence, Sendable {
     }
 
     /// Iterates over the messages; unsubscribes when it is dropped, or its task is cancelled.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol {
         private let lease: ClientLease<TopicMessage>
 
         fileprivate init(_ lease: ClientLease<TopicMessage>) {
@@ -130,10 +130,10 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
     }
 
     /// Begins to watch.
-    public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> AsyncIterator {
         let topic = topic
         let feed = ClientFeed<PresenceChange>(mostItems: 10_000, mostBytes: .max)
-        return Iterator(
+        return AsyncIterator(
             ClientLease(client, feed) {
                 $0.beginWatch(topic, $1)
             } end: {
@@ -143,7 +143,7 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
     }
 
     /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol {
         private let lease: ClientLease<PresenceChange>
 
         fileprivate init(_ lease: ClientLease<PresenceChange>) {

@@ -44,7 +44,7 @@ public actor TopicClient {
     ///   - options: how it connects, and its bounds.
     ///   - group: the loops of which one becomes the client's.
     public init(_ url: String, options: TopicClientOptions = TopicClientOptions(), on group: EventLoopGroup = .shared) {
-        socket = ReconnectingWebSocket(urls: [url], policy: options.policy, options: options.connection, on: group)
+        socket = ReconnectingWebSocket(urls: [url], policy: options.policy, options: options.reconnectOptions, on: group)
         loop = socket.loop
         self.options = options
     }
@@ -158,8 +158,8 @@ public actor TopicClient {
 
     // MARK: The connection
 
-    /// The state of the connection, and then every change; as `ReconnectingWebSocket.states`.
-    public nonisolated var states: AsyncStream<ReconnectChange> { socket.states }
+    /// The state of the connection, and then every change; as `ReconnectingWebSocket.stateChanges`.
+    public nonisolated var stateChanges: AsyncStream<ReconnectChange> { socket.stateChanges }
 
     /// Closes the connection in order, and makes no other: sequences end, requests that wait fail with `closed`.
     public func close() async {
@@ -441,7 +441,7 @@ public struct TopicClientOptions: Sendable {
     /// How it connects.
     ///
     /// Default: those of `ReconnectOptions`.
-    public var connection = ReconnectOptions()
+    public var reconnectOptions = ReconnectOptions()
     /// When it connects again, and when it gives up.
     ///
     /// Default: for ever, after waits of up to 250 ms that double up to 30 s.

@@ -336,10 +336,10 @@ actor RedisConnection {
     /// - Returns: a connection to a server that runs commands.
     /// - Throws: ``RedisError``; `CancellationError`.
     static func connect(to url: RedisURL, options: RedisOptions, on loop: EventLoop) async throws -> RedisConnection {
-        let deadline = loop.clock.now().advanced(by: options.connecting.timeout)
+        let deadline = loop.clock.now().advanced(by: options.connectOptions.timeout)
         let connection: RedisConnection
         do {
-            connection = try await Connector.connect(to: url.endpoint, on: loop, options: options.connecting) {
+            connection = try await Connector.connect(to: url.endpoint, on: loop, options: options.connectOptions) {
                 channel,
                 _ in RedisConnection(url, options: options, loop: loop, channel: channel)
             }

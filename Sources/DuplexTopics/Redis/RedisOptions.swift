@@ -10,7 +10,7 @@ public struct RedisOptions: Sendable {
     /// How a connection is made: its deadline, which logging in counts towards, TLS, the resolver.
     ///
     /// Default: as `ConnectOptions`, with 10 s for the whole.
-    public var connecting = ConnectOptions()
+    public var connectOptions = ConnectOptions()
     /// How long an answer may take.
     ///
     /// Answers come in the order of the commands, so one that is late ends the connection: those after it can't come
@@ -65,7 +65,7 @@ public struct RedisOptions: Sendable {
         if case .wait(_, _, let time) = whenDisconnected {
             durations.append(DurationSetting("whenDisconnected.time", time))
         }
-        return durations + connecting.durations.within("connecting") + backoff.durations
+        return durations + connectOptions.durations.within("connectOptions") + backoff.durations
     }
 
     /// Makes the default options.

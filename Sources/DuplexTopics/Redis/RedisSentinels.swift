@@ -31,7 +31,7 @@ final class RedisSentinels: Sendable {
         self.master = master
         count = urls.count
         var options = options
-        options.whenDisconnected = .wait(commands: 64, bytes: .kibibytes(64), time: options.connecting.timeout)
+        options.whenDisconnected = .wait(commands: 64, bytes: .kibibytes(64), time: options.connectOptions.timeout)
         let turn = Turn()
         link = RedisLink(options: options, loop: loop) { _ in urls[turn.next() % urls.count] }
     }

@@ -37,7 +37,7 @@ final class SocketPresence: SocketFollower {
     func enter(_ member: PresenceMember, _ topic: String, _ core: TopicCore) throws(TopicError) {
         let place = Place(hub: ObjectIdentifier(core.presence), topic: topic)
         if let entry = entries[place] {
-            if entry.id == member.id { return try entry.say(member.info) }
+            if entry.id == member.id { return try entry.update(info: member.info) }
             entry.leave()
             entries[place] = nil
         }
@@ -101,8 +101,8 @@ final class SocketPresence: SocketFollower {
 
     // MARK: The connection
 
-    func drained(_ socket: isolated WebSocket) {
-        first?.drained(socket)
+    func becameWritable(_ socket: isolated WebSocket) {
+        first?.becameWritable(socket)
         for place in watches.keys { told(place) }
     }
 

@@ -295,7 +295,7 @@ extension SocketSubscriber: SocketFollower {
     private static let share = 16_384
 
     /// Gives each subscription that is behind its turn, until there is no more room; the one that would be next begins then.
-    func drained(_ socket: isolated WebSocket) {
+    func becameWritable(_ socket: isolated WebSocket) {
         var waiting = all.filter { $0.pending == nil && ($0.backlog != nil || $0.isReplaying) }
         var turn = 0
         while !waiting.isEmpty, socket.takesMore {

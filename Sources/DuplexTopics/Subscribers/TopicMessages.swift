@@ -21,12 +21,12 @@ public struct TopicMessages: AsyncSequence, Sendable {
     }
 
     /// Subscribes.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(ListenerLease(core, name, slow, replay))
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(ListenerLease(core, name, slow, replay))
     }
 
     /// Iterates over the messages; unsubscribes when it is dropped, or its task is cancelled.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol {
         private let lease: ListenerLease
 
         init(_ lease: ListenerLease) {

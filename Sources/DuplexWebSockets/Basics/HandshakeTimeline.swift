@@ -9,11 +9,11 @@ import DuplexWire
 /// One reference in memory, whatever its length.
 public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
     /// The parts of an attempt, in their order.
-    public enum Stage: String, Sendable, Hashable, Comparable, CaseIterable {
+    public enum Stage: String, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
         /// The request was made up: the URL, the options, the bearer token.
         case request
         /// The host's name was looked up, or the proxy's.
-        case names
+        case nameLookup = "names"
         /// An address was connected to.
         case connecting
         /// The proxy was asked.
@@ -24,6 +24,9 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         case tls
         /// The server was asked for the WebSocket.
         case upgrade
+
+        /// A word for people, which is also the raw value: `names` for ``nameLookup``.
+        public var description: String { rawValue }
 
         /// The earlier one is the smaller one.
         public static func < (one: Stage, other: Stage) -> Bool {
@@ -146,7 +149,7 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
     /// What there was, and how long each took.
     var parts: [String] {
         var parts: [String] = []
-        if let names = connecting?.names { parts.append("names \(Self.text(names))") }
+        if let lookup = connecting?.nameLookup { parts.append("names \(Self.text(lookup))") }
         if let attempts = connecting?.attempts, !attempts.isEmpty { parts.append(Self.text(attempts)) }
         if let proxy = connecting?.proxy { parts.append("proxy \(Self.text(proxy))") }
         if let roots = connecting?.roots { parts.append("roots \(Self.text(roots))") }
@@ -227,13 +230,13 @@ extension HandshakeTimeline.Stage {
     init(_ error: SocketError) {
         switch error.code {
         case .invalidOptions, .invalidAddress, .invalidCertificate: self = .request
-        case .unknownHost, .nameServiceFailed: self = .names
+        case .unknownHost, .nameServiceFailed: self = .nameLookup
         case .proxyRefused: self = .proxy
         case .tls where error.timeline?.roots != nil && error.timeline?.tls == nil: self = .roots
         case .tls, .untrustedPeer, .truncated: self = .tls
         default:
             guard let timeline = error.timeline else {
-                self = .names
+                self = .nameLookup
                 return
             }
             let isConnected = timeline.attempts.contains { $0.outcome == .connected }
@@ -244,7 +247,7 @@ extension HandshakeTimeline.Stage {
             } else if isConnected {
                 self = timeline.proxy == nil ? .tls : .proxy
             } else {
-                self = timeline.attempts.isEmpty ? .names : .connecting
+                self = timeline.attempts.isEmpty ? .nameLookup : .connecting
             }
         }
     }
@@ -254,7 +257,7 @@ extension ConnectTimeline {
     /// Its parts one after the other, and when each was.
     var intervals: [(stage: HandshakeTimeline.Stage, start: Duration, end: Duration)] {
         var intervals: [(stage: HandshakeTimeline.Stage, start: Duration, end: Duration)] = []
-        if let names { intervals.append((.names, .zero, names)) }
+        if let nameLookup { intervals.append((.nameLookup, .zero, nameLookup)) }
         var position = attempts.map(\.end).max() ?? .zero
         if let chosen = attempts.first(where: { $0.outcome == .connected }) { position = chosen.end }
         if let first = attempts.first { intervals.append((.connecting, first.start, position)) }

@@ -158,7 +158,7 @@ struct HandshakeAttempts: Sendable {
         _ make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> HandshakeDriver
     ) async throws -> HandshakeDriver {
         let target = plan.target
-        var connecting = options.connecting
+        var connecting = options.connectOptions
         connecting.timeout = loop.clock.now().duration(to: deadline)
         connecting.onStage = onStage
         do {

@@ -238,7 +238,7 @@ final class ControlInbox {
 /// A connection has one; see ``WebSocket/follower``.
 package protocol SocketFollower: AnyObject {
     /// There is room again, behind a time without.
-    func drained(_ socket: isolated WebSocket)
+    func becameWritable(_ socket: isolated WebSocket)
 
     /// The connection has ended; nothing follows.
     func ended()

@@ -74,7 +74,7 @@ extension WebSocket {
 
     /// Queues a message to be sent at the end of the loop's turn; for synchronous handlers.
     ///
-    /// The call never waits: when the result is false, stop sending until ``WebSocketHandler/drained(_:)``, and watch
+    /// The call never waits: when the result is false, stop sending until ``WebSocketHandler/becameWritable(_:)``, and watch
     /// ``queuedBytes`` to distinguish a slow peer, whose queue grows, from a turn in which much was sent. Once either
     /// side has begun to close, the message is dropped.
     ///
@@ -191,9 +191,9 @@ extension WebSocket {
     func resumeSenders() {
         while let sender = waiters.takeSender() { sender.resume(with: .success(())) }
         writeControlOutput()
-        follower?.drained(self)
+        follower?.becameWritable(self)
         if let handler {
-            handler.drained(self)
+            handler.becameWritable(self)
             channel.core.endStep(of: self)
         }
         // Behind a full inbox reading may have gone on, while nothing of what it brought was given.
@@ -406,7 +406,7 @@ extension WebSocket {
 
     /// Whether a message that is sent now is taken, and what waits is below the high-water mark.
     ///
-    /// Where it isn't, ``SocketFollower/drained(_:)`` follows, or the connection ends.
+    /// Where it isn't, ``SocketFollower/becameWritable(_:)`` follows, or the connection ends.
     package var takesMore: Bool { channel.canWrite && !isHolding && !channel.isAboveHighWaterMark }
 
     /// Sends at once what was gathered, as far as the system takes it.

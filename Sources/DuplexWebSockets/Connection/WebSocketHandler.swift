@@ -21,7 +21,7 @@ public protocol WebSocketHandler: Sendable {
     func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket)
 
     /// What was enqueued above the high-water mark has mostly been sent: whoever held back may go on.
-    func drained(_ socket: isolated WebSocket)
+    func becameWritable(_ socket: isolated WebSocket)
 
     /// The connection has ended; nothing follows.
     func closed(_ socket: isolated WebSocket, _ report: CloseReport)
@@ -41,7 +41,7 @@ package class HandlerBox: @unchecked Sendable {
 
     func opened(_ socket: isolated WebSocket) {}
     func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {}
-    func drained(_ socket: isolated WebSocket) {}
+    func becameWritable(_ socket: isolated WebSocket) {}
     func closed(_ socket: isolated WebSocket, _ report: CloseReport) {}
 }
 
@@ -60,8 +60,8 @@ private final class TypedHandlerBox<Handler: WebSocketHandler>: HandlerBox, @unc
         handler.received(bytes, kind, on: socket)
     }
 
-    override func drained(_ socket: isolated WebSocket) {
-        handler.drained(socket)
+    override func becameWritable(_ socket: isolated WebSocket) {
+        handler.becameWritable(socket)
     }
 
     override func closed(_ socket: isolated WebSocket, _ report: CloseReport) {
@@ -73,7 +73,7 @@ extension WebSocketHandler {
     /// Does nothing.
     public func opened(_ socket: isolated WebSocket) {}
     /// Does nothing.
-    public func drained(_ socket: isolated WebSocket) {}
+    public func becameWritable(_ socket: isolated WebSocket) {}
     /// Does nothing.
     public func closed(_ socket: isolated WebSocket, _ report: CloseReport) {}
 }

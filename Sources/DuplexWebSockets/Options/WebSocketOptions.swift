@@ -57,13 +57,13 @@ public struct WebSocketOptions: Sendable {
     /// All of it counts, and its `timeout`, `tls`, `resolver`, `proxy` and `onStage` are ``connectTimeout``, ``tls``,
     /// ``resolver``, ``proxy`` and ``onStage``: setting all of it at once sets these, too. Default: that of `ConnectOptions`,
     /// except for ``tls`` and ``proxy``.
-    public var connecting = standardConnecting
+    public var connectOptions = standardConnecting
     /// The proxy that the connection is made through.
     ///
     /// Default: what the environment says, as curl has it, and this machine directly; see ``ProxySettings/fromEnvironment``.
     public var proxy: ProxySettings {
-        get { connecting.proxy }
-        set { connecting.proxy = newValue }
+        get { connectOptions.proxy }
+        set { connectOptions.proxy = newValue }
     }
     /// The resolver of host names, also of the proxy's.
     ///
@@ -72,8 +72,8 @@ public struct WebSocketOptions: Sendable {
     /// It runs on the connection's loop, and so must not block. Give several connections one `CachingResolver` to have names
     /// ready, and the address first that worked last.
     public var resolver: any Resolver {
-        get { connecting.resolver }
-        set { connecting.resolver = newValue }
+        get { connectOptions.resolver }
+        set { connectOptions.resolver = newValue }
     }
     /// Called as each stage of connecting begins and as it is over: the name, each address, the proxy, TLS, the
     /// upgrade.
@@ -83,8 +83,8 @@ public struct WebSocketOptions: Sendable {
     /// The calls come one after the other, nearly always on the connection's loop, and so must not block. `StageEvent.request`
     /// tells the requests apart that redirects and challenges lead to.
     public var onStage: (@Sendable (StageEvent) -> Void)? {
-        get { connecting.onStage }
-        set { connecting.onStage = newValue }
+        get { connectOptions.onStage }
+        set { connectOptions.onStage = newValue }
     }
     /// Whether to offer compression of messages (RFC 7692), and how.
     ///
@@ -107,8 +107,8 @@ public struct WebSocketOptions: Sendable {
     ///
     /// Default: 10 s.
     public var connectTimeout: Duration {
-        get { connecting.timeout }
-        set { connecting.timeout = newValue }
+        get { connectOptions.timeout }
+        set { connectOptions.timeout = newValue }
     }
     /// Whether messages are received in pieces from the first one on, so that ``WebSocket/fragments`` misses none
     /// however long it is.
@@ -119,8 +119,8 @@ public struct WebSocketOptions: Sendable {
     ///
     /// Default: the system's roots, the name of the host, and `http/1.1` by ALPN (RFC 7301 section 6).
     public var tls: TLSOptions {
-        get { connecting.tls }
-        set { connecting.tls = newValue }
+        get { connectOptions.tls }
+        set { connectOptions.tls = newValue }
     }
     /// How long the closing handshake may take before the connection is reset.
     ///
@@ -159,7 +159,7 @@ public struct WebSocketOptions: Sendable {
     package var durations: [DurationSetting] {
         [DurationSetting("connectTimeout", connectTimeout), DurationSetting("closeTimeout", closeTimeout)]
             + keepalive.durations + limits.durations.within("limits")
-            + handshakeLimits.durations.within("handshakeLimits") + connecting.durations.within("connecting")
+            + handshakeLimits.durations.within("handshakeLimits") + connectOptions.durations.within("connectOptions")
             + (metrics.map { [DurationSetting("metrics.interval", $0.interval)] } ?? [])
     }
 
@@ -221,7 +221,7 @@ public struct WebSocketAuthentication: Sendable {
     /// By the scheme Basic, with the first request (RFC 7617).
     ///
     /// Hazard: without TLS everybody on the way can read the password.
-    public static func basic(_ user: String, _ password: String) -> WebSocketAuthentication {
+    public static func basic(user: String, password: String) -> WebSocketAuthentication {
         make(user, password, .basic)
     }
 
@@ -229,12 +229,12 @@ public struct WebSocketAuthentication: Sendable {
     ///
     /// MD5, SHA-256 and SHA-512/256, the strongest that the server offers. One that asks for Basic instead doesn't get the
     /// password, and has refused the handshake.
-    public static func digest(_ user: String, _ password: String) -> WebSocketAuthentication {
+    public static func digest(user: String, password: String) -> WebSocketAuthentication {
         make(user, password, .digest)
     }
 
     /// By Digest or else by Basic, whichever the server asks for, once it has.
-    public static func strongest(_ user: String, _ password: String) -> WebSocketAuthentication {
+    public static func automatic(user: String, password: String) -> WebSocketAuthentication {
         make(user, password, .strongest)
     }
 

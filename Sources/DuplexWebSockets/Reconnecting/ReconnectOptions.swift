@@ -11,7 +11,7 @@ public import DuplexWire
 /// `NetworkMonitor.shared()`, for all of its clients. Without it, a lost line is noticed by the keepalive.
 public struct ReconnectOptions: Sendable {
     /// The options of each connection.
-    public var connection = WebSocketOptions()
+    public var webSocketOptions = WebSocketOptions()
     /// Called before each attempt, which it may change: the URL, headers, a token.
     ///
     /// Default: nothing.
@@ -43,7 +43,7 @@ public struct ReconnectOptions: Sendable {
 
     /// The durations that are set here.
     ///
-    /// Those of ``connection`` are checked after ``configure`` has changed them.
+    /// Those of ``webSocketOptions`` are checked after ``configure`` has changed them.
     package var durations: [DurationSetting] {
         [DurationSetting("attemptTimeout", attemptTimeout), DurationSetting("probeTimeout", probeTimeout)]
     }

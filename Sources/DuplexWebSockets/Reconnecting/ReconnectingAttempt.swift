@@ -34,7 +34,7 @@ struct ReconnectingAttempt: Sendable {
     }
 
     private func connect() async throws(ReconnectFailure) -> WebSocket {
-        var connection = ReconnectConnection(attempt: attempt, url: url, options: options.connection)
+        var connection = ReconnectConnection(attempt: attempt, url: url, options: options.webSocketOptions)
         do throws(WebSocketError) {
             try check()
         } catch {

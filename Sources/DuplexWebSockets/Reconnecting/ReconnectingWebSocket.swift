@@ -140,7 +140,7 @@ public actor ReconnectingWebSocket {
     ///
     /// Any number of tasks may observe. Each gets every change once and in order; one that falls more than 1,024
     /// changes behind loses the oldest, which it sees by a gap in `ReconnectChange.number`.
-    public nonisolated var states: AsyncStream<ReconnectChange> { changes.observe() }
+    public nonisolated var stateChanges: AsyncStream<ReconnectChange> { changes.observe() }
 
     /// The stages of its attempts from here on, as they begin and as they are over, after the last one there was: the
     /// name, each address, the proxy, TLS, the upgrade; ends after the client's end.
@@ -150,7 +150,7 @@ public actor ReconnectingWebSocket {
     public nonisolated var stages: AsyncStream<StageEvent> { stageEvents.observe() }
 
     /// The state of the client.
-    public var phase: ReconnectPhase { machine.phase }
+    public var state: ReconnectState { machine.state }
 
     /// The connection that is open: its timeline, latency, snapshot, subprotocol and addresses; `nil` while there is
     /// none.
@@ -208,7 +208,7 @@ public actor ReconnectingWebSocket {
     /// to the peer. The next attempt follows without a wait.
     public func networkChanged() {
         // Nothing but an attempt suffers from changes in bursts.
-        if case .connecting = machine.phase { return noted(isLoss: false) }
+        if case .connecting = machine.state { return noted(isLoss: false) }
         throttle.acted(loop.clock.now())
         act()
     }
@@ -252,7 +252,7 @@ public actor ReconnectingWebSocket {
         case .tell(let change):
             changes.tell(change)
             news.tell(.change(change))
-            if case .ended = change.phase { finish() }
+            if case .ended = change.state { finish() }
         }
     }
 
@@ -403,7 +403,7 @@ public actor ReconnectingWebSocket {
     /// Acts on the changes that were noted, or sees to it that this is done in time.
     private func reviewChanges() {
         stop(&changeTimer)
-        if case .ended = machine.phase { return }
+        if case .ended = machine.state { return }
         let now = loop.clock.now()
         let isOfChange = attempt != nil && attempt?.number == changeAttempt
         switch throttle.next(isConnecting: isOfChange, now) {
@@ -513,7 +513,7 @@ public actor ReconnectingWebSocket {
     func sendNow(_ message: Message, _ compress: Bool?) throws -> Bool {
         if writeNow(message, compress) { return true }
         handle(.start)
-        if case .ended = machine.phase { throw Self.isOver }
+        if case .ended = machine.state { throw Self.isOver }
         guard senders.isEmpty && outbox.hasRoom(for: message) else { return false }
         outbox.append(message, compress: compress)
         flush()
@@ -551,7 +551,7 @@ public actor ReconnectingWebSocket {
         let id = nextWaiterID
         // Decided anew there: the task may have been put off on its way.
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if case .ended = machine.phase { return waiter.resume(throwing: Self.isOver) }
+            if case .ended = machine.state { return waiter.resume(throwing: Self.isOver) }
             if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
             senders.append((waiter, ReconnectOutbox.Entry(message, compress: compress)))
             flush()
@@ -610,11 +610,11 @@ public actor ReconnectingWebSocket {
         Task { [weak self] in
             // If it fails the connection has ended, which is reported elsewhere.
             try? await socket.waitForDrain()
-            await self?.drained(socket)
+            await self?.becameWritable(socket)
         }
     }
 
-    private func drained(_ socket: WebSocket) {
+    private func becameWritable(_ socket: WebSocket) {
         guard current?.socket === socket else { return }
         isDraining = false
         flush()
@@ -689,7 +689,7 @@ public actor ReconnectingWebSocket {
                 unclaimed = nil
                 return session
             }
-            if case .ended(let end) = machine.phase {
+            if case .ended(let end) = machine.state {
                 guard let failure = end.failure, !failure.isOrderly else { return nil }
                 throw failure.error
             }
@@ -714,7 +714,7 @@ public actor ReconnectingWebSocket {
         }
     }
 
-    private var isOver: Bool { if case .ended = machine.phase { true } else { false } }
+    private var isOver: Bool { if case .ended = machine.state { true } else { false } }
 
     private func cancelReceiver(_ id: UInt64) {
         guard let index = receivers.firstIndex(where: { $0.id == id }) else { return }
@@ -758,8 +758,8 @@ public actor ReconnectingWebSocket {
     /// The connection that is open.
     private func present() throws(WebSocketError) -> WebSocket {
         if let socket = current?.socket { return socket }
-        if case .ended = machine.phase { throw Self.isOver }
-        let message = "There is no connection at present: the client \(machine.phase.words)."
+        if case .ended = machine.state { throw Self.isOver }
+        let message = "There is no connection at present: the client \(machine.state.words)."
         throw WebSocketError(.notConnected, message: message)
     }
 }
@@ -779,7 +779,7 @@ extension ReconnectFailure {
     }
 }
 
-extension ReconnectPhase {
+extension ReconnectState {
     /// What a client without a connection does.
     fileprivate var words: String {
         switch self {

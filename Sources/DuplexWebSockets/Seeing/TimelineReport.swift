@@ -68,7 +68,7 @@ public struct TimelineReport: Sendable {
         let opening = timeline.map { $0.began.duration(to: $0.opened) }
         let first = timeline.flatMap { timeline in timeline.firstMessage.map { timeline.opened.duration(to: $0) } }
         let all: [(String, Duration?)] = [
-            ("names", connecting?.names), ("connecting", chosen.map { $0.end - $0.start }),
+            ("names", connecting?.nameLookup), ("connecting", chosen.map { $0.end - $0.start }),
             ("proxy", connecting?.proxy), ("roots", connecting?.roots),
             ("tls", connecting?.tls ?? timeline?.tls),
             ("upgrade", handshake?.upgrade ?? timeline?.upgrade), ("opening", opening), ("first_message", first),
@@ -93,7 +93,7 @@ public struct TimelineReport: Sendable {
         members.add("remote", (timeline?.remoteAddress ?? handshake?.remoteAddress)?.description)
         members.add("stage", handshake?.stage.rawValue)
         members.add("requests", handshake?.requests)
-        members.add("names_took_us", Self.time(connecting?.names))
+        members.add("names_took_us", Self.time(connecting?.nameLookup))
         members.add("resolved", connecting.map { JSONText.array($0.addresses.map { .string($0.description) }) })
         let start = handshake?.connectingBegan ?? .zero
         members.add("addresses", connecting.map { JSONText.array($0.attempts.map { Self.json($0, from: start) }) })

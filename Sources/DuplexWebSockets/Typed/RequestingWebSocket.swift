@@ -18,9 +18,9 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
 
     /// The messages that answer no request: those without an identity, and answers that nobody waits for any more.
     ///
-    /// At most `unsolicitedLimit` wait: the oldest are dropped for newer ones, as answers may be behind them and have to be
+    /// At most `notificationLimit` wait: the oldest are dropped for newer ones, as answers may be behind them and have to be
     /// read. Ends as ``TypedWebSocket/messages`` does. Iterated by one task.
-    public let unsolicited: AsyncThrowingStream<Incoming, any Error>
+    public let notifications: AsyncThrowingStream<Incoming, any Error>
 
     /// Begins to receive.
     ///
@@ -29,27 +29,27 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
     ///
     /// - Parameters:
     ///   - typed: the connection.
-    ///   - request: reads the identity of what is sent.
-    ///   - answer: reads from what arrives the identity of the request that it answers; `nil` if it answers none.
-    ///   - unsolicitedLimit: the most messages that answer nothing and wait. Default: 64.
+    ///   - requestID: reads the identity of what is sent.
+    ///   - responseID: reads from what arrives the identity of the request that it answers; `nil` if it answers none.
+    ///   - notificationLimit: the most messages that answer nothing and wait. Default: 64.
     public init(
         _ typed: TypedWebSocket<Incoming, Outgoing>,
-        request: @escaping @Sendable (Outgoing) -> ID,
-        answer: @escaping @Sendable (Incoming) -> ID?,
-        unsolicitedLimit: Int = 64
+        requestID: @escaping @Sendable (Outgoing) -> ID,
+        responseID: @escaping @Sendable (Incoming) -> ID?,
+        notificationLimit: Int = 64
     ) {
         let table = RequestTable<ID, Incoming>()
         let (stream, others) = AsyncThrowingStream<Incoming, any Error>.makeStream(
-            bufferingPolicy: .bufferingNewest(max(1, unsolicitedLimit))
+            bufferingPolicy: .bufferingNewest(max(1, notificationLimit))
         )
         self.typed = typed
         self.table = table
-        requestID = request
-        unsolicited = stream
+        self.requestID = requestID
+        notifications = stream
         pump = Task {
             do throws(WebSocketError) {
                 for try await value in typed.messages {
-                    if let id = answer(value), table.resolve(id, value) { continue }
+                    if let id = responseID(value), table.resolve(id, value) { continue }
                     others.yield(value)
                 }
                 table.end(await typed.socket.notOpen())
@@ -74,7 +74,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
 
     /// Sends a request and waits for its answer.
     ///
-    /// A request that times out or is cancelled fails alone; if its answer comes after all, it is among the unsolicited.
+    /// A request that times out or is cancelled fails alone; if its answer comes after all, it is among the ``notifications``.
     ///
     /// - Parameters:
     ///   - value: the request, whose identity must be that of no other that waits.
@@ -121,16 +121,16 @@ extension TypedWebSocket {
     /// Requests and their answers over this connection; see ``RequestingWebSocket``.
     ///
     /// - Parameters:
-    ///   - request: reads the identity of what is sent.
-    ///   - answer: reads from what arrives the identity of the request that it answers; `nil` if it answers none.
-    ///   - unsolicitedLimit: the most messages that answer nothing and wait. Default: 64.
+    ///   - requestID: reads the identity of what is sent.
+    ///   - responseID: reads from what arrives the identity of the request that it answers; `nil` if it answers none.
+    ///   - notificationLimit: the most messages that answer nothing and wait. Default: 64.
     /// - Returns: what sends requests; it receives from here on.
     public func requests<ID: Hashable & Sendable>(
-        request: @escaping @Sendable (Outgoing) -> ID,
-        answer: @escaping @Sendable (Incoming) -> ID?,
-        unsolicitedLimit: Int = 64
+        requestID: @escaping @Sendable (Outgoing) -> ID,
+        responseID: @escaping @Sendable (Incoming) -> ID?,
+        notificationLimit: Int = 64
     ) -> RequestingWebSocket<Incoming, Outgoing, ID> {
-        RequestingWebSocket(self, request: request, answer: answer, unsolicitedLimit: unsolicitedLimit)
+        RequestingWebSocket(self, requestID: requestID, responseID: responseID, notificationLimit: notificationLimit)
     }
 }
 

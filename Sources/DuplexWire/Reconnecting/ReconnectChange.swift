@@ -22,7 +22,7 @@ public struct ReconnectAttempt: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Where a reconnecting client stands.
-public enum ReconnectPhase: Sendable, Hashable {
+public enum ReconnectState: Sendable, Hashable {
     /// Nothing was begun.
     case idle
     /// An attempt is under way.
@@ -98,25 +98,25 @@ public struct ReconnectChange: Sendable, Hashable {
     /// Which change it is: each has the number after that of the one before; 1 for the first.
     public let number: Int
     /// Where the client stands now.
-    public let phase: ReconnectPhase
+    public let state: ReconnectState
     /// Why.
     public let reason: ReconnectReason
     /// When, on the monotonic clock.
     public let instant: Instant
 
     /// Makes a value.
-    public init(number: Int, phase: ReconnectPhase, reason: ReconnectReason, instant: Instant) {
+    public init(number: Int, state: ReconnectState, reason: ReconnectReason, instant: Instant) {
         self.number = number
-        self.phase = phase
+        self.state = state
         self.reason = reason
         self.instant = instant
     }
 }
 
 extension ReconnectChange: CustomStringConvertible {
-    /// The phase, and the reason where it isn't plain: `waiting(1300 ms, because: closed 1012 (service restart))`.
+    /// The state, and the reason where it isn't plain: `waiting(1300 ms, because: closed 1012 (service restart))`.
     public var description: String {
-        switch phase {
+        switch state {
         case .idle: "idle"
         case .connecting(let attempt):
             reason == .networkChanged ? "connecting(\(attempt), because: network changed)" : "connecting(\(attempt))"

@@ -49,7 +49,7 @@ package struct ReconnectMachine: Sendable {
     /// The policy.
     package let policy: ReconnectPolicy
     /// Where the client stands.
-    package private(set) var phase = ReconnectPhase.idle
+    package private(set) var state = ReconnectState.idle
 
     private let urls: Int
     private var url = 0
@@ -96,26 +96,26 @@ package struct ReconnectMachine: Sendable {
         now: Instant,
         using random: inout some RandomNumberGenerator
     ) -> [Action] {
-        if case .ended = phase { return [] }
+        if case .ended = state { return [] }
         switch event {
         case .start:
-            guard phase == .idle else { return [] }
+            guard state == .idle else { return [] }
             mark = now
             return connect(.started, now)
         case .opened(let number): return opened(number, now)
         case .answered(let number):
-            if case .open(let attempt, after: _) = phase, attempt.number == number { isDoubtful = false }
+            if case .open(let attempt, after: _) = state, attempt.number == number { isDoubtful = false }
             return []
         case .failed(let number, let failure): return failed(number, failure, now, &random)
         case .timerFired:
-            guard case .waiting = phase else { return [] }
+            guard case .waiting = state else { return [] }
             return now < due ? [.startTimer(at: due)] : connect(.waited, now)
         case .networkChanged: return networkChanged(now)
         case .pause:
-            guard phase != .paused else { return [] }
+            guard state != .paused else { return [] }
             return leave() + [change(.paused, .paused, now)]
         case .resume:
-            guard phase == .paused else { return [] }
+            guard state == .paused else { return [] }
             restore(now)
             return connect(.resumed, now)
         case .close:
@@ -138,7 +138,7 @@ package struct ReconnectMachine: Sendable {
     }
 
     private mutating func opened(_ number: Int, _ now: Instant) -> [Action] {
-        guard case .connecting(let attempt) = phase, attempt.number == number else { return [] }
+        guard case .connecting(let attempt) = state, attempt.number == number else { return [] }
         spend(now)
         let took = began.duration(to: now)
         began = now
@@ -153,7 +153,7 @@ package struct ReconnectMachine: Sendable {
         _ random: inout some RandomNumberGenerator
     ) -> [Action] {
         var isOpen = false
-        switch phase {
+        switch state {
         case .connecting(let attempt) where attempt.number == number: spend(now)
         case .open(let attempt, after: _) where attempt.number == number:
             isOpen = true
@@ -230,7 +230,7 @@ package struct ReconnectMachine: Sendable {
     }
 
     private mutating func networkChanged(_ now: Instant) -> [Action] {
-        switch phase {
+        switch state {
         case .waiting:
             // What a server asked for doesn't depend on the way to it.
             if let notBefore, now < notBefore { return [] }
@@ -251,9 +251,9 @@ package struct ReconnectMachine: Sendable {
 
     // MARK: Budgets
 
-    /// Ends what goes on in the present phase.
+    /// Ends what goes on in the present state.
     private mutating func leave() -> [Action] {
-        switch phase {
+        switch state {
         case .connecting(let attempt): [.abandon(attempt: attempt.number)]
         case .open(let attempt, after: _): [.disconnect(attempt: attempt.number)]
         case .waiting: [.stopTimer]
@@ -274,9 +274,9 @@ package struct ReconnectMachine: Sendable {
         (attempts, failures, spent, mark) = (0, 0, .zero, now)
     }
 
-    private mutating func change(_ phase: ReconnectPhase, _ reason: ReconnectReason, _ now: Instant) -> Action {
-        self.phase = phase
+    private mutating func change(_ state: ReconnectState, _ reason: ReconnectReason, _ now: Instant) -> Action {
+        self.state = state
         changes += 1
-        return .tell(ReconnectChange(number: changes, phase: phase, reason: reason, instant: now))
+        return .tell(ReconnectChange(number: changes, state: state, reason: reason, instant: now))
     }
 }

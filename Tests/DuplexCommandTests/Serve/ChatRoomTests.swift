@@ -85,7 +85,7 @@ struct ChatRoomTests {
         try await Self.withRoom { url in
             // What the system holds for it is little then, and soon full.
             var options = WebSocketOptions()
-            options.connecting.socketOptions.receiveBufferSize = 4_096
+            options.connectOptions.socketOptions.receiveBufferSize = 4_096
             let slow = try await WebSocket.connect(to: url, options: options)
             let fast = try await WebSocket.connect(to: url)
             _ = try await fast.receive()

@@ -31,7 +31,7 @@ import Darwin
             var seen: [SocketRecorder.Event] = []
             while seen.count < 3, let event = await events.next() { seen.append(event) }
             #expect(seen.contains(.read("abc", tag: 1)) && seen.contains(.wrote(tag: 2)))
-            #expect(socket.bytesRead == 3 && socket.bytesWritten == 5 && socket.tls == nil)
+            #expect(socket.bytesReceived == 3 && socket.bytesSent == 5 && socket.tls == nil)
             #expect(socket.userData as? Int == 7)
             socket.disconnect()
             var all: [DelegatedSocket.State] = []

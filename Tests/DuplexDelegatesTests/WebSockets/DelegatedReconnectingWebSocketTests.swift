@@ -148,8 +148,8 @@ import Testing
             queueCount: 3
         )
         socket.open()
-        let states = socket.client.states
-        for await change in states { if case .waiting = change.phase { break } }
+        let states = socket.client.stateChanges
+        for await change in states { if case .waiting = change.state { break } }
         await expect(.queueFull) { try socket.send("12345") }
         try socket.send("1234")
         // The client's own outbox has room for one of them.
@@ -261,7 +261,7 @@ import Testing
             }
         } _: { address in
             var options = ReconnectOptions()
-            options.connection.subprotocols = ["chat"]
+            options.webSocketOptions.subprotocols = ["chat"]
             let observer = Observer()
             let socket = DelegatedReconnectingWebSocket(
                 urls: ["ws://\(address)/"],
@@ -361,11 +361,11 @@ import Testing
             delegate: silent,
             queue: .global()
         )
-        let states = socket.client.states
+        let states = socket.client.stateChanges
         socket.open()
         var last: ReconnectChange?
         for await change in states { last = change }
-        guard case .ended(.exhausted(.attempts, _)) = last?.phase else {
+        guard case .ended(.exhausted(.attempts, _)) = last?.state else {
             Issue.record("\(String(describing: last))")
             return
         }

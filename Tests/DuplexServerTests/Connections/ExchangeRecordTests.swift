@@ -49,7 +49,7 @@ struct ExchangeRecordTests {
                 #expect(answer.status == .internalServerError && answer.headers[mark] == path)
                 let outcome = try await log.next().outcome
                 #expect(outcome.route == path && outcome.status == .internalServerError && outcome.error != nil)
-                #expect(outcome.sentBytes == answer.body.count && !outcome.isCut)
+                #expect(outcome.bytesSent == answer.body.count && !outcome.isIncomplete)
                 try fill()
             }
         }
@@ -168,7 +168,7 @@ struct TimeLimitTests {
             #expect(await gate.event() == "cancelled")
             #expect(try await connection.receiveAll().isEmpty)
             let outcome = try await log.next().outcome
-            #expect(outcome.status == .serviceUnavailable && outcome.route == "/" && !outcome.isCut)
+            #expect(outcome.status == .serviceUnavailable && outcome.route == "/" && !outcome.isIncomplete)
             #expect(outcome.duration >= .seconds(5) && outcome.duration < .milliseconds(5_200))
         }
     }

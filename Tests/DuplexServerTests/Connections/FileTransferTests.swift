@@ -74,7 +74,7 @@ import Testing
             let outcomes = Bulletin<[Bool]>([])
             var server = WebServer(port: 0)
             server.idleTimeout = .seconds(60)
-            server.use(.completed { _, outcome in outcomes.change { $0.append(outcome.isCut) } })
+            server.use(.completed { _, outcome in outcomes.change { $0.append(outcome.isIncomplete) } })
             server.files("/", folder: root)
             try await WebServer.testing(server) { client async throws in
                 client.capacity = .kibibytes(4)

@@ -217,7 +217,7 @@ struct HalfClosedRequestsTests {
         try await withMemoryServer { server in
             server.use(
                 .completed { _, outcome in
-                    let text = "\(outcome.status?.code ?? 0)\(outcome.isCut ? " cut" : "")"
+                    let text = "\(outcome.status?.code ?? 0)\(outcome.isIncomplete ? " cut" : "")"
                     outcomes.withLock { $0.append(text) }
                 }
             )

@@ -24,8 +24,8 @@ final class OutcomeLog: Sendable {
         /// The route, the status, the bytes in and out, and whether it was cut.
         var summary: String {
             let status = outcome.status.map { "\($0.code)" } ?? "-"
-            let cut = outcome.isCut ? " cut" : ""
-            return "\(outcome.route ?? "-") \(status) \(outcome.receivedBytes) \(outcome.sentBytes)\(cut)"
+            let cut = outcome.isIncomplete ? " cut" : ""
+            return "\(outcome.route ?? "-") \(status) \(outcome.bytesReceived) \(outcome.bytesSent)\(cut)"
         }
     }
 
@@ -94,9 +94,9 @@ struct RequestOutcomeTests {
             let answer = try await client.get(path)
             let entry = try await log.next()
             #expect(entry.path == path && entry.method == .get && entry.summary == summary)
-            #expect(entry.outcome.sentBytes == answer.body.count)
+            #expect(entry.outcome.bytesSent == answer.body.count)
             let head = try await client.request(.head, path)
-            #expect(try await log.next().outcome.sentBytes == 0 && head.status == answer.status)
+            #expect(try await log.next().outcome.bytesSent == 0 && head.status == answer.status)
         }
         #expect(await log.rest() == 0)
     }
@@ -124,7 +124,7 @@ struct RequestOutcomeTests {
             #expect(try await client.get("/failing").status == .internalServerError)
             let failed = try await log.next()
             #expect(failed.outcome.error is Failure && failed.outcome.status == .internalServerError)
-            #expect(!failed.outcome.isCut)
+            #expect(!failed.outcome.isIncomplete)
             await #expect(throws: (any Error).self) { try await client.get("/torn") }
             let torn = try await log.next()
             #expect(torn.summary == "/torn 200 0 3 cut" && torn.outcome.error is Failure)
@@ -141,7 +141,7 @@ struct RequestOutcomeTests {
             #expect(String(decoding: try await connection.receiveAll(), as: UTF8.self).hasPrefix("HTTP/1.1 400 "))
             let unread = try await log.next()
             #expect(unread.path.isEmpty && unread.outcome.status == .badRequest && unread.outcome.route == nil)
-            #expect(unread.outcome.sentBytes > 0 && !unread.outcome.isCut)
+            #expect(unread.outcome.bytesSent > 0 && !unread.outcome.isIncomplete)
             client.host = "other"
             #expect(try await client.get("/now/1").status == .misdirectedRequest)
             #expect(try await log.next().outcome.status == .misdirectedRequest)
@@ -163,7 +163,7 @@ struct RequestOutcomeTests {
             await socket.close()
             await #expect(throws: WebSocketError.self) { try await client.webSocket("/closed") }
             let refused = try await log.next().outcome
-            #expect(refused.route == "/closed" && refused.status == .forbidden && refused.sentBytes > 0)
+            #expect(refused.route == "/closed" && refused.status == .forbidden && refused.bytesSent > 0)
         }
         #expect(await log.rest() == 0)
     }
@@ -242,9 +242,9 @@ struct RequestOutcomeTests {
         try await peer.send(
             "PUT /up HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic YW5uOnNlY3JldA==\r\nContent-Length: 10\r\n\r\n1234"
         )
-        let request = try await Self.progress(of: running) { $0.receivedBytes == 4 && $0.user != nil }
+        let request = try await Self.progress(of: running) { $0.bytesReceived == 4 && $0.user != nil }
         #expect(request.method == .put && request.path == "/up" && request.user == "ann")
-        #expect(request.requestLength == 10 && request.sentBytes == 0 && request.responseLength == nil)
+        #expect(request.requestLength == 10 && request.bytesSent == 0 && request.responseLength == nil)
         #expect(request.duration >= .zero)
         #expect(try await peer.response(to: "567890").text == "ok")
         #expect(await running.connections.allSatisfy { $0.request == nil })
@@ -264,9 +264,9 @@ struct RequestOutcomeTests {
             let running = try await server.start()
             let peer = try await RawPeer.connect(to: running.addresses[0])
             try await peer.send("GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            let request = try await Self.progress(of: running) { $0.sentBytes > 0 }
+            let request = try await Self.progress(of: running) { $0.bytesSent > 0 }
             // What the client doesn't take waits: not all of it can have gone.
-            #expect(request.sentBytes < size && request.responseLength == size && request.receivedBytes == 0)
+            #expect(request.bytesSent < size && request.responseLength == size && request.bytesReceived == 0)
             await running.stop(within: .zero)
         }
     }

@@ -48,7 +48,7 @@ import Testing
             case .http where connection.route == nil:
                 #expect(connection.remoteAddress == idle.socket.localAddress)
                 connection.close()
-            case .http: connection.abort()
+            case .http: connection.reset()
             case .webSocket: connection.close()
             }
         }
@@ -73,7 +73,7 @@ import Testing
         let before = try #require(await running.connections.first)
         try await peer.send(RawPeer.upgradeRequest("/echo"))
         #expect(try await peer.readHead().hasPrefix("HTTP/1.1 101 "))
-        before.abort()
+        before.reset()
         // Behind what the loop was asked for.
         #expect(await running.counts.webSockets == 1)
         try await peer.send(.text("still here"))

@@ -20,7 +20,7 @@ struct AccessEntryTests {
         user: String? = nil,
         from address: String? = "192.0.2.7",
         showsQuery: Bool = true,
-        isCut: Bool = false
+        isIncomplete: Bool = false
     ) throws -> AccessEntry {
         var all = headers
         all[try #require(HTTPField.Name("Host"))] = "example.com"
@@ -31,10 +31,10 @@ struct AccessEntryTests {
         let outcome = RequestOutcome(
             route: target.isEmpty ? nil : "/:x",
             status: status,
-            receivedBytes: 3,
-            sentBytes: sent,
+            bytesReceived: 3,
+            bytesSent: sent,
             duration: .microseconds(1_234),
-            isCut: isCut,
+            isIncomplete: isIncomplete,
             error: nil
         )
         return AccessEntry(request: request, outcome: outcome, showsQuery: showsQuery)
@@ -53,10 +53,10 @@ struct AccessEntryTests {
             let outcome = RequestOutcome(
                 route: nil,
                 status: .ok,
-                receivedBytes: 0,
-                sentBytes: 0,
+                bytesReceived: 0,
+                bytesSent: 0,
                 duration: .zero,
-                isCut: false,
+                isIncomplete: false,
                 error: nil
             )
             let line = AccessEntry(request: request, outcome: outcome, showsQuery: true).combined(Self.time)
@@ -102,7 +102,7 @@ struct AccessEntryTests {
 
     @Test("JSON has the same and more, without what isn't known")
     func json() throws {
-        let text = try entry(user: "frank", isCut: true).json(at: Self.time)
+        let text = try entry(user: "frank", isIncomplete: true).json(at: Self.time)
         #expect(
             text == #"{"time":"2000-10-10T20:55:36Z","address":"192.0.2.7","user":"frank","method":"GET","#
                 + #""host":"example.com","target":"/a?secret=1","protocol":"HTTP/1.1","route":"/:x","status":200,"#

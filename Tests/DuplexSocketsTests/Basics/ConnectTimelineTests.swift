@@ -16,7 +16,7 @@ import Testing
             end: .microseconds(12_340),
             outcome: outcome
         )
-        return ConnectTimeline(names: names, attempts: [attempt], total: .microseconds(12_400))
+        return ConnectTimeline(nameLookup: names, attempts: [attempt], total: .microseconds(12_400))
     }
 
     @Test("The description has a line for each stage")

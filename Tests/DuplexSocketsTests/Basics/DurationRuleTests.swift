@@ -62,7 +62,7 @@ struct DurationRuleTests {
             }
             try await far.write("hello")
             #expect(try await near.read(timeout: .seconds(30)) == Array("hello".utf8))
-            #expect(await near.bytesWritten == 0)
+            #expect(await near.bytesSent == 0)
         }
     }
 

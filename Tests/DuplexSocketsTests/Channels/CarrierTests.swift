@@ -95,7 +95,7 @@ struct CarrierTests {
             while received < total, let bytes = try await far.read(upTo: 1 << 20) { received += bytes.count }
             #expect(received == total)
             try await written
-            #expect(await near.bytesWritten == UInt64(total))
+            #expect(await near.bytesSent == UInt64(total))
         }
     }
 

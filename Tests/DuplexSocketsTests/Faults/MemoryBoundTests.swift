@@ -17,7 +17,7 @@ import Testing
             await #expect { while true { try await near.write(piece, timeout: .milliseconds(200)) } } throws: {
                 ($0 as? SocketError)?.code == .timedOut
             }
-            let (queued, written) = (await near.queuedBytes, await near.bytesWritten)
+            let (queued, written) = (await near.queuedBytes, await near.bytesSent)
             #expect(queued > (64 * 1_024))
             #expect(queued <= (64 * 1_024) + piece.count)
             // All of it is either here or in the system's buffers, and arrives when the peer begins to read.

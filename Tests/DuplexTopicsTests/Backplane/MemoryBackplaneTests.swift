@@ -179,7 +179,7 @@ struct MemoryBackplaneTests {
             nodes.backplanes[0].setAway(true)
             let pair = await nodes.pair()
             let subscription = try await pair.server.subscribe(to: nodes.topics[0]["a"], replay: .last(1))
-            var messages: TopicMessages.Iterator? = nodes.topics[0]["a"].messages(replay: .last(1)).makeAsyncIterator()
+            var messages: TopicMessages.AsyncIterator? = nodes.topics[0]["a"].messages(replay: .last(1)).makeAsyncIterator()
             #expect(nodes.topics[0].subscriptionCount == 2 && messages != nil)
             await pair.client.reset()
             #expect(await !subscription.isComplete)

@@ -50,7 +50,7 @@ struct DurationRuleTests {
     func redis() throws {
         let changes: [(inout RedisOptions, Duration) -> Void] = [
             { $0.responseTimeout = $1 }, { $0.pingInterval = $1 }, { $0.presenceLease = $1 },
-            { $0.connecting.timeout = $1 },
+            { $0.connectOptions.timeout = $1 },
             { $0.whenDisconnected = .wait(commands: 1, bytes: .kibibytes(1), time: $1) },
         ]
         for time in Self.refused {

@@ -101,7 +101,7 @@ struct PresenceEntryTests {
     func leaves() async throws {
         let presence = Self.presence
         let entry = try presence.enter(as: PresenceMember(id: "x"))
-        try entry.say("new")
+        try entry.update(info: "new")
         #expect(try await presence.members() == [PresenceMember(id: "x", info: "new")])
         do {
             let other = try presence.enter(as: PresenceMember(id: "y"))
@@ -111,7 +111,7 @@ struct PresenceEntryTests {
         #expect(try await presence.count == 1)
         entry.leave()
         entry.leave()
-        try entry.say("late")
+        try entry.update(info: "late")
         #expect(try await presence.count == 0)
     }
 

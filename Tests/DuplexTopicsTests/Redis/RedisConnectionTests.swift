@@ -44,7 +44,7 @@ struct RedisConnectionTests {
             let url = try RedisURL("rediss://127.0.0.1:\(redis.port)")
             let loop = EventLoopGroup.shared.next()
             var options = RedisOptions()
-            options.connecting.tls.trust = .roots(identity.certificates)
+            options.connectOptions.tls.trust = .roots(identity.certificates)
             let connection = try await RedisConnection.connect(to: url, options: options, on: loop)
             let value = [UInt8](repeating: 7, count: 300_000)
             _ = try await connection.command("SET", "key", .bytes(value))

@@ -24,7 +24,7 @@ struct RedisFaultTests {
                 let loop = EventLoopGroup.shared.next()
                 var options = RedisOptions()
                 // Each byte takes its time on a machine that is busy.
-                options.connecting.timeout = .limit(seconds: 120)
+                options.connectOptions.timeout = .limit(seconds: 120)
                 options.responseTimeout = .limit(seconds: 120)
                 let link = RedisLink(to: try Self.url(proxy), options: options, loop: loop)
                 await link.start()

@@ -48,7 +48,7 @@ struct RedisLinkTests {
         try await TestRedis.run { redis in
             var options = Self.options
             options.responseTimeout = .milliseconds(100)
-            options.connecting.timeout = .milliseconds(200)
+            options.connectOptions.timeout = .milliseconds(200)
             let link = try await redis.link(options)
             let states = Told<String>()
             let observer = Task { for await state in link.states { states.add(state.description) } }

@@ -12,7 +12,7 @@ struct RedisOptionsTests {
     @Test("The defaults are what the comments say")
     func defaults() {
         let options = RedisOptions()
-        #expect(options.connecting.timeout == .seconds(10))
+        #expect(options.connectOptions.timeout == .seconds(10))
         #expect(options.responseTimeout == .seconds(10))
         #expect(options.pingInterval == .seconds(10))
         #expect(options.clientName == "duplex")

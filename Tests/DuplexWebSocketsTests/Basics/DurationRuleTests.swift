@@ -78,7 +78,7 @@ struct DurationRuleTests {
         }
         try await withClient { socket, peer in
             let requests = TypedWebSocket(socket, codec: NoteCodec())
-                .requests(request: { $0.id ?? 0 }, answer: \.id)
+                .requests(requestID: { $0.id ?? 0 }, responseID: \.id)
             for time in Self.refused {
                 let error = await #expect(throws: WebSocketError.self) {
                     _ = try await requests.request(Note(id: 1, text: "ask"), timeout: time)
@@ -101,7 +101,7 @@ struct DurationRuleTests {
     static let reconnecting: [Option<Client>] = [
         Option(description: "attemptTimeout") { $0.options.attemptTimeout = $1 },
         Option(description: "probeTimeout") { $0.options.probeTimeout = $1 },
-        Option(description: "connection.closeTimeout") { $0.options.connection.closeTimeout = $1 },
+        Option(description: "webSocketOptions.closeTimeout") { $0.options.webSocketOptions.closeTimeout = $1 },
         Option(description: "policy.timeLimit") { $0.policy.timeLimit = $1 },
         Option(description: "delayLimit", allowsZero: true) { $0.policy.delayLimit = $1 },
         Option(description: "restoreTime", allowsZero: true) { $0.policy.restoreTime = $1 },

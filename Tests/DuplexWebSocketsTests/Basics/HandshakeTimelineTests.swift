@@ -12,7 +12,7 @@ struct HandshakeTimelineTests {
     @Test("It is one line, with the parts that there were")
     func line() throws {
         let connecting = ConnectTimeline(
-            names: .milliseconds(14),
+            nameLookup: .milliseconds(14),
             attempts: [],
             proxy: .milliseconds(3),
             tls: .microseconds(1_250),
@@ -48,7 +48,7 @@ struct HandshakeTimelineTests {
             try attempt("93.184.216.35", .timedOut, 40),
         ]
         let connecting = ConnectTimeline(
-            names: .milliseconds(14),
+            nameLookup: .milliseconds(14),
             attempts: attempts,
             tls: .milliseconds(61),
             total: .milliseconds(106)
@@ -71,7 +71,7 @@ struct HandshakeTimelineTests {
         )
         let none = HandshakeTimeline(
             .connecting,
-            connecting: ConnectTimeline(names: nil, attempts: [attempts[0]], total: .zero),
+            connecting: ConnectTimeline(nameLookup: nil, attempts: [attempts[0]], total: .zero),
             requests: 1,
             total: .zero
         )
@@ -87,7 +87,7 @@ struct HandshakeTimelineTests {
             return Attempt(address: address, start: .milliseconds(5), end: .milliseconds(end), outcome: outcome)
         }
         let connecting = ConnectTimeline(
-            names: .milliseconds(5),
+            nameLookup: .milliseconds(5),
             attempts: [try attempt("2001:db8::1", 30, .abandoned), try attempt("192.0.2.1", 20, .connected)],
             proxy: .milliseconds(4),
             tls: .milliseconds(6),
@@ -120,7 +120,7 @@ struct HandshakeTimelineTests {
     @Test("Stages follow one another")
     func order() {
         #expect(HandshakeTimeline.Stage.allCases == HandshakeTimeline.Stage.allCases.sorted())
-        #expect(HandshakeTimeline.Stage(SocketError(.unknownHost, message: "")) == .names)
+        #expect(HandshakeTimeline.Stage(SocketError(.unknownHost, message: "")) == .nameLookup)
         #expect(HandshakeTimeline.Stage(SocketError(.untrustedPeer, message: "")) == .tls)
         #expect(HandshakeTimeline.Stage(SocketError(.proxyRefused, message: "")) == .proxy)
         #expect(HandshakeTimeline.Stage(SocketError(.invalidOptions, message: "")) == .request)

@@ -85,7 +85,7 @@ struct WaterfallTests {
             outcome: .connected
         )
         return ConnectTimeline(
-            names: milliseconds(10),
+            nameLookup: milliseconds(10),
             attempts: [lost, chosen],
             proxy: milliseconds(10),
             tls: milliseconds(20),
@@ -147,7 +147,7 @@ struct WaterfallTests {
         let others = try connecting().waterfall(width: 75)
         #expect(lines.prefix(4) == others.prefix(4))
         error = SocketError(.unknownHost, message: "no")
-        error.timeline = ConnectTimeline(names: nil, attempts: [], total: milliseconds(3))
+        error.timeline = ConnectTimeline(nameLookup: nil, attempts: [], total: milliseconds(3))
         #expect(error.waterfall(width: 40) == ["names ░░░░░░░░░░░░░░░░░░░░░░░░░   3.0 ms"])
     }
 

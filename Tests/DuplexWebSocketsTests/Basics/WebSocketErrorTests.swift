@@ -44,7 +44,7 @@ import Testing
     @Test("A refusal says what came, when, what took how long, what the answer says and what to do")
     func refusal() throws {
         let connecting = ConnectTimeline(
-            names: .milliseconds(14),
+            nameLookup: .milliseconds(14),
             attempts: [
                 ConnectTimeline.Attempt(
                     address: try SocketAddress("93.184.216.34", port: 443),

@@ -76,7 +76,7 @@ struct WebSocketTimelineTests {
                 #expect(try await socket.receive() == "hello")
                 let client = await socket.timeline
                 let steps = try #require(client.handshake?.steps)
-                #expect(steps.map(\.stage) == [.names, .connecting, .tls, .upgrade])
+                #expect(steps.map(\.stage) == [.nameLookup, .connecting, .tls, .upgrade])
                 #expect(!steps.contains(where: \.hasFailed) && client.began <= steps[0].began)
                 #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.ended <= $1.began })
                 var iterator = sockets.makeAsyncIterator()

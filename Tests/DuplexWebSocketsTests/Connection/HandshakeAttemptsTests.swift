@@ -147,7 +147,7 @@ struct HandshakeAttemptsTests {
     @Test("An error tells how far the attempt came")
     func stages() async throws {
         let unknown = await failure(of: "ws://no-such-host.invalid/")
-        #expect(unknown?.stage == .names)
+        #expect(unknown?.stage == .nameLookup)
         try await withReservedPort { address in
             let refused = await failure(of: "ws://\(address)/")
             #expect(refused?.stage == .connecting)
@@ -199,9 +199,9 @@ struct HandshakeProgressTests {
     @Test("Its timeline has what was reached, and the time up to now")
     func timeline() {
         let progress = HandshakeProgress(began: .now(), requests: 3)
-        let early = progress.timeline(.names)
-        #expect(early.stage == .names && early.requests == 3 && early.connecting == nil && early.security == nil)
-        let connecting = ConnectTimeline(names: .milliseconds(1), attempts: [], total: .milliseconds(2))
+        let early = progress.timeline(.nameLookup)
+        #expect(early.stage == .nameLookup && early.requests == 3 && early.connecting == nil && early.security == nil)
+        let connecting = ConnectTimeline(nameLookup: .milliseconds(1), attempts: [], total: .milliseconds(2))
         let later = progress.connected(connecting, nil).timeline(.upgrade, upgrade: .milliseconds(5))
         #expect(later.connecting == connecting && later.upgrade == .milliseconds(5) && later.began == early.began)
         #expect(later.total >= early.total && early.total >= .zero)

@@ -110,7 +110,7 @@ struct HandshakePlanTests {
     @Test("A challenge is answered once, and not with a field of the caller's own")
     func challenges() throws {
         let challenge = refusal(401, [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"])
-        var plan = try plan { $0.authentication = .digest("u", "p") }
+        var plan = try plan { $0.authentication = .digest(user: "u", password: "p") }
         let before = plan.headers(token: nil)
         #expect(before[.authorization] == nil)
         let isAnswered = try plan.follow(challenge)
@@ -120,7 +120,7 @@ struct HandshakePlanTests {
         let again = try plan.follow(challenge)
         #expect(!again)
         var own = try self.plan {
-            $0.authentication = .digest("u", "p")
+            $0.authentication = .digest(user: "u", password: "p")
             $0.headers[.authorization] = "mine"
         }
         let isOwnAnswered = try own.follow(challenge)

@@ -48,7 +48,7 @@ import Testing
     /// A connection in memory to nobody.
     private var dialling: WebSocketOptions {
         var options = options
-        options.connecting.dial = { loop, core throws(SocketError) in MemoryLink().channel(.near, on: loop, core) }
+        options.connectOptions.dial = { loop, core throws(SocketError) in MemoryLink().channel(.near, on: loop, core) }
         return options
     }
 

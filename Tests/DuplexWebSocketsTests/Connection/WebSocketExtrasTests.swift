@@ -139,7 +139,7 @@ struct SocketFollowerTests {
     private final class Follower: SocketFollower {
         let log: Bulletin<[String]>
         init(_ log: Bulletin<[String]>) { self.log = log }
-        func drained(_ socket: isolated WebSocket) { log.change { $0.append("drained") } }
+        func becameWritable(_ socket: isolated WebSocket) { log.change { $0.append("writable") } }
         func ended() { log.change { $0.append("ended") } }
         var droppedMessages: Int { 7 }
     }
@@ -154,10 +154,10 @@ struct SocketFollowerTests {
             #expect(taken == [true, false])
             for _ in 0..<3 { _ = try await pair.client.receive() }
             await test.settle()
-            #expect(log.value == ["drained"])
+            #expect(log.value == ["writable"])
             await pair.client.reset()
             await test.settle()
-            #expect(log.value == ["drained", "ended"])
+            #expect(log.value == ["writable", "ended"])
         }
     }
 

@@ -39,8 +39,8 @@ import Testing
             if kind == .text { socket.enqueue(bytes, kind) }
         }
 
-        func drained(_ socket: isolated WebSocket) {
-            note("drained")
+        func becameWritable(_ socket: isolated WebSocket) {
+            note("writable")
         }
 
         func closed(_ socket: isolated WebSocket, _ report: CloseReport) {
@@ -62,7 +62,7 @@ import Testing
             socket.enqueue(answer.span.raw, .binary)
         }
 
-        func drained(_ socket: isolated WebSocket) {
+        func becameWritable(_ socket: isolated WebSocket) {
             counts.withLock { $0.drains += 1 }
         }
     }

@@ -96,25 +96,25 @@ import Testing
     @Test("How the connection below is made and what stands beside it are one: each is set by the other")
     func connecting() {
         var options = WebSocketOptions()
-        #expect(options.connecting.timeout == .seconds(10) && options.tls.applicationProtocols == ["http/1.1"])
-        #expect(options.connecting.attemptDelay == .milliseconds(250) && options.connecting.families == .all)
-        #expect(options.connecting.preference == .ipv6 && options.connecting.socketOptions == SocketOptions())
+        #expect(options.connectOptions.timeout == .seconds(10) && options.tls.applicationProtocols == ["http/1.1"])
+        #expect(options.connectOptions.attemptDelay == .milliseconds(250) && options.connectOptions.families == .all)
+        #expect(options.connectOptions.preference == .ipv6 && options.connectOptions.socketOptions == SocketOptions())
         options.connectTimeout = .seconds(3)
         options.tls.serverName = "a.example"
         options.resolver = StaticResolver([:])
-        #expect(options.connecting.timeout == .seconds(3) && options.connecting.tls.serverName == "a.example")
-        #expect(options.connecting.resolver is StaticResolver)
-        options.connecting.timeout = .seconds(4)
-        options.connecting.tls.serverName = "b.example"
+        #expect(options.connectOptions.timeout == .seconds(3) && options.connectOptions.tls.serverName == "a.example")
+        #expect(options.connectOptions.resolver is StaticResolver)
+        options.connectOptions.timeout = .seconds(4)
+        options.connectOptions.tls.serverName = "b.example"
         #expect(options.connectTimeout == .seconds(4) && options.tls.serverName == "b.example")
     }
 
     /// Options whose connections can be told from others by the system.
     private static func marked() -> WebSocketOptions {
         var options = WebSocketOptions()
-        options.connecting.localAddress = .address("127.0.0.5")
-        options.connecting.socketOptions.keepalive = .after(.seconds(77), interval: .seconds(7), count: 3)
-        options.connecting.socketOptions.trafficClass = 0x28
+        options.connectOptions.localAddress = .address("127.0.0.5")
+        options.connectOptions.socketOptions.keepalive = .after(.seconds(77), interval: .seconds(7), count: 3)
+        options.connectOptions.socketOptions.trafficClass = 0x28
         return options
     }
 
@@ -156,8 +156,8 @@ import Testing
     func localPort() async throws {
         try await withReservedPort { address in
             var options = WebSocketOptions()
-            options.connecting.localPort = address.port
-            options.connecting.localAddress = .address("127.0.0.5")
+            options.connectOptions.localPort = address.port
+            options.connectOptions.localAddress = .address("127.0.0.5")
             try await withClient(options: options) { socket, peer in
                 let seen = peer.socket.remoteAddress
                 #expect(seen?.port == address.port && seen?.host == "127.0.0.5")
@@ -171,13 +171,13 @@ import Testing
             let port = try WebSocketURL(url).port
             var options = WebSocketOptions()
             options.resolver = try StaticResolver(literals: ["both.example": ["::1", "127.0.0.1"]])
-            options.connecting.families = isServed ? .ipv4 : .ipv6
+            options.connectOptions.families = isServed ? .ipv4 : .ipv6
             let attempt = Task { [options] in
                 try await WebSocket.connect(to: "ws://both.example:\(port)/", options: options)
             }
             guard isServed else {
                 await expect(.cannotConnect) { try await attempt.value }
-                options.connecting.families = []
+                options.connectOptions.families = []
                 await expect(.cannotConnect) { [options] in try await WebSocket.connect(to: url, options: options) }
                 return
             }
@@ -251,7 +251,7 @@ struct WebSocketAuthenticationTests {
             #expect(head.contains("\r\nAuthorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
             #expect(!head.contains("@"))
         }
-        try await request(.basic("Aladdin", "open sesame"), userInfo: "other:one@") { head, _, _, _ in
+        try await request(.basic(user: "Aladdin", password: "open sesame"), userInfo: "other:one@") { head, _, _, _ in
             #expect(head.contains("\r\nAuthorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
         }
         try await request(.none) { head, _, _, _ in #expect(!head.contains("Authorization")) }
@@ -263,7 +263,7 @@ struct WebSocketAuthenticationTests {
             "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=x\r\n"
             + "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256\r\n"
             + "Content-Length: 0\r\n\r\n"
-        try await request(.digest("mia", "pw"), answer: challenge) { head, attempt, first, accept in
+        try await request(.digest(user: "mia", password: "pw"), answer: challenge) { head, attempt, first, accept in
             #expect(!head.contains("Authorization"))
             let second = try await accept()
             let request = try await second.acceptWebSocket()
@@ -278,7 +278,7 @@ struct WebSocketAuthenticationTests {
     func refused() async throws {
         let challenge =
             "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nContent-Length: 2\r\n\r\nno"
-        try await request(.strongest("mia", "pw"), answer: challenge) { _, attempt, _, accept in
+        try await request(.automatic(user: "mia", password: "pw"), answer: challenge) { _, attempt, _, accept in
             let second = try await accept()
             _ = try await second.readHead()
             try await second.send(challenge)
@@ -294,7 +294,7 @@ struct WebSocketAuthenticationTests {
             #expect(error?.timeline?.upgrade != nil)
             #expect(error?.description.contains("2 requests") == true)
         }
-        try await request(.digest("mia", "pw"), answer: "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\n\r\n") {
+        try await request(.digest(user: "mia", password: "pw"), answer: "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\n\r\n") {
             _,
             attempt,
             peer,

@@ -106,8 +106,8 @@ import Testing
         var options = ReconnectOptions()
         options.delivery = delivery
         options.probeTimeout = .milliseconds(20)
-        options.connection.compression = .disabled
-        options.connection.tls.trust = .roots(trusted.certificates)
+        options.webSocketOptions.compression = .disabled
+        options.webSocketOptions.tls.trust = .roots(trusted.certificates)
         return options
     }
 
@@ -248,7 +248,7 @@ import Testing
                 impostor: impostor,
                 received: received,
                 client: client,
-                states: client.states,
+                states: client.stateChanges,
                 random: SeededGenerator(seed: seed)
             )
             await client.start()

@@ -131,7 +131,7 @@ struct ReconnectingNetworkTests {
             )
             var name = network.far(host)
             if let resolver {
-                options.connection.resolver = try resolver(network, monitor)
+                options.webSocketOptions.resolver = try resolver(network, monitor)
                 name = "far.test"
             } else if name.contains(":") {
                 name = "[\(name)]"
@@ -189,7 +189,7 @@ struct ReconnectingNetworkTests {
     ) async throws -> Duration {
         let open = try #require(seen.last)
         let attempt = try #require(seen.dropLast().last)
-        guard case .open(let opened, after: _) = open.phase, case .connecting(opened) = attempt.phase else {
+        guard case .open(let opened, after: _) = open.state, case .connecting(opened) = attempt.state else {
             throw Shell.Failure(description: "\(seen.map(\.words))")
         }
         let timeline = try await scene.timeline()
@@ -216,13 +216,13 @@ struct ReconnectingNetworkTests {
     private func downAndUp(_ host: TestNetwork.Host) async throws -> Duration {
         try await withScene(to: host, probeTimeout: .milliseconds(2_000)) { scene in
             await scene.client.start()
-            let states = scene.client.states
+            let states = scene.client.stateChanges
             _ = try await scene.changes(states, until: "open")
             try scene.network.takeDown()
             let lost = try await scene.changes(states, until: "waiting network")
             // The session was lost by the probe's silence, and what followed at once found no way.
             try Self.require(lost) { $0.first == "waiting 1006" }
-            #expect(lost.first?.phase == .waiting(.zero))
+            #expect(lost.first?.state == .waiting(.zero))
             await scene.calm()
             let start = Instant.now()
             try scene.network.bringUp()
@@ -250,7 +250,7 @@ struct ReconnectingNetworkTests {
     private func anotherAddress() async throws -> Duration {
         try await withScene(to: .ipv6, probeTimeout: .seconds(3_600)) { scene in
             await scene.client.start()
-            let states = scene.client.states
+            let states = scene.client.stateChanges
             _ = try await scene.changes(states, until: "open")
             let network = scene.network
             let old = [network.near(.ipv6), network.near(.secondIPv6)]
@@ -267,14 +267,14 @@ struct ReconnectingNetworkTests {
             }
             await scene.calm()
             // Without another way the connection may come to life again.
-            guard case .open = await scene.client.phase else {
+            guard case .open = await scene.client.state else {
                 throw Shell.Failure(description: "the connection was given up for nothing")
             }
             let new = network.near(.ipv6) + "5"
             try network.change("\(new)/64", isAdded: true)
             let seen = try await scene.changes(states, until: "open")
             try Self.require(seen) { $0 == ["waiting 1006", "connecting 0", "open"] }
-            #expect(seen.first?.phase == .waiting(.zero))
+            #expect(seen.first?.state == .waiting(.zero))
             let added = NetworkChange.addressAdded(try SocketAddress(new, port: 0), interface: network.interface)
             let noted = scene.notes.first(since: start) { $0 == added || $0 == .missed }
             #expect(noted != nil)
@@ -380,7 +380,7 @@ struct ReconnectingNetworkTests {
                 let hasStarted = try await comesTrue { try await resolver.prefetch(["far.test"]).isEmpty }
                 try #require(hasStarted)
                 await scene.client.start()
-                let states = scene.client.states
+                let states = scene.client.stateChanges
                 _ = try await scene.changes(states, until: "open")
                 if loss == .isSilent { try scene.network.add(rules: "ip udp dport 53 drop") } else { await end() }
                 try scene.network.takeDown()

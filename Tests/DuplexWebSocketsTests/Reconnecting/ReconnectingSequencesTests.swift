@@ -18,7 +18,7 @@ import Testing
             server.webSocket("/") { socket in await socket.close(code: .policyViolation, reason: "banned") }
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
-            let states = client.states
+            let states = client.stateChanges
             do throws(WebSocketError) {
                 if isMessages {
                     for try await _ in client.messages {}
@@ -32,7 +32,7 @@ import Testing
             }
             // The last change has the same error below it.
             for await change in states {
-                guard case .ended(let end) = change.phase else { continue }
+                guard case .ended(let end) = change.state else { continue }
                 #expect(change.reason.failure == end.failure)
                 let cause = end.failure?.cause as? WebSocketError
                 #expect(cause?.closeReport?.received?.reason == "banned")
@@ -56,7 +56,7 @@ import Testing
             for isMessages in [false, true] {
                 let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: policy, options: options)
                 if isPreamble { client.preamble { _ in throw Own() } }
-                let states = client.states
+                let states = client.stateChanges
                 do throws(WebSocketError) {
                     if isMessages {
                         for try await _ in client.messages {}
@@ -78,7 +78,7 @@ import Testing
     func cancelling() async throws {
         try await withListener { url, accept in
             let client = ReconnectingWebSocket(urls: [url])
-            let states = client.states
+            let states = client.stateChanges
             let waiting = Task { try await client.messages.first { _ in true } }
             let peer = try await accept()
             try await peer.acceptWebSocket()
@@ -98,9 +98,9 @@ import Testing
         try await withListener { url, accept in
             var options = ReconnectOptions()
             // How long a connection that the server has closed is kept for what nobody has read.
-            options.connection.closeTimeout = .milliseconds(100)
+            options.webSocketOptions.closeTimeout = .milliseconds(100)
             let client = ReconnectingWebSocket(urls: [url], policy: .constant(.zero), options: options)
-            let states = client.states
+            let states = client.stateChanges
             await client.start()
             for number in 1...3 {
                 let peer = try await accept()
@@ -142,7 +142,7 @@ import Testing
         } _: { address in
             var options = ReconnectOptions()
             options.outboxMessages = 3
-            options.connection.closeTimeout = .seconds(30)
+            options.webSocketOptions.closeTimeout = .seconds(30)
             options.delivery = .atLeastOnce { sent, by in
                 guard case .text(let sent) = sent, case .text(let by) = by else { return false }
                 return by == "ack \(sent)"

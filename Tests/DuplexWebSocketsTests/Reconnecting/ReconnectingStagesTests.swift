@@ -15,10 +15,10 @@ import Testing
         try await withListener { url, accept in
             let recorder = StageRecorder()
             var options = ReconnectOptions()
-            options.connection.onStage = { recorder.tell($0) }
+            options.webSocketOptions.onStage = { recorder.tell($0) }
             let client = ReconnectingWebSocket(urls: [url], policy: .constant(.zero), options: options)
             let observers = (0..<2).map { _ in client.stages }
-            let states = client.states
+            let states = client.stateChanges
             await client.start()
             let first = try await accept()
             _ = try await first.readHead()

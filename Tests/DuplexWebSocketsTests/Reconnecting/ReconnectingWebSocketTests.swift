@@ -23,7 +23,7 @@ import Testing
         } _: { address in
             let urls = ["ws://\(address)/closed", "ws://\(address)/open"]
             let client = ReconnectingWebSocket(urls: urls, policy: .constant(.milliseconds(1)))
-            let states = client.states
+            let states = client.stateChanges
             for try await session in client.sessions { for try await _ in session.messages {} }
             let words = await ReconnectingWebSocket.changes(states, until: "stopped 1000")
             #expect(words == ["connecting 0", "waiting 403", "connecting 1", "open", "stopped 1000"])
@@ -43,7 +43,7 @@ import Testing
             }
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
-            let observers = (0..<2).map { _ in client.states }
+            let observers = (0..<2).map { _ in client.stateChanges }
             var messages: [Message] = []
             var attempts: [Int] = []
             for try await session in client.sessions {
@@ -90,7 +90,7 @@ import Testing
             client.preamble { socket in try await socket.send("hello") }
             // Taken before there is a connection; two for each.
             for number in 1...2 { try await client.send("\(number)") }
-            let states = client.states
+            let states = client.stateChanges
             // Read as they come, since what nobody reads for long goes with its connection.
             let (arrived, arrival) = AsyncStream<Message>.makeStream()
             let reader = Task {
@@ -133,7 +133,7 @@ import Testing
                 policy: .constant(.milliseconds(1)),
                 options: options
             )
-            let states = client.states
+            let states = client.stateChanges
             var messages: [Message] = []
             for try await message in client.messages { messages.append(message) }
             #expect(messages == ["welcome"])
@@ -154,14 +154,14 @@ import Testing
             }
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(Self.long))
-            let states = client.states
+            let states = client.stateChanges
             var messages = client.messages.makeAsyncIterator()
             try await client.send("one")
             #expect(try await messages.next() == "one")
             await client.pause()
             try await client.send("two")
-            let (waiting, phase) = await (client.undelivered, client.phase)
-            #expect(waiting == ["two"] && phase == .paused)
+            let (waiting, state) = await (client.undelivered, client.state)
+            #expect(waiting == ["two"] && state == .paused)
             await client.resume()
             #expect(try await messages.next() == "two")
             await client.close()
@@ -180,7 +180,7 @@ import Testing
         var options = ReconnectOptions()
         if isFollowed { options.follow(changes) }
         let client = ReconnectingWebSocket(urls: [url], policy: .constant(Self.long), options: options)
-        let states = client.states
+        let states = client.stateChanges
         await client.start()
         #expect(
             await ReconnectingWebSocket.changes(states, until: "waiting network") == [
@@ -204,7 +204,7 @@ import Testing
             server.tls = TLSServerOptions(identity)
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["wss://localhost:\(address.port)/"])
-            let states = client.states
+            let states = client.stateChanges
             await expect(.cannotConnect) { for try await _ in client.sessions {} }
             #expect(await ReconnectingWebSocket.changes(states, until: "stopped untrusted").count == 2)
         }
@@ -237,7 +237,7 @@ import Testing
     func pinging() async throws {
         try await withListener { url, accept in
             let client = ReconnectingWebSocket(urls: [url], policy: .constant(Self.long))
-            let states = client.states
+            let states = client.stateChanges
             func expectNone(_ part: String) async {
                 await #expect {
                     try await client.ping()
@@ -303,7 +303,7 @@ import Testing
             let peer = try await accept()
             try await peer.acceptWebSocket()
             if let client {
-                let states = client.states
+                let states = client.stateChanges
                 await ReconnectingWebSocket.changes(states, until: "open")
                 var sessions = client.sessions.makeAsyncIterator()
                 #expect(try await sessions.next() != nil)
@@ -332,7 +332,7 @@ import Testing
             client.preamble { _ in
                 await Task { for await _ in gate {} }.value
             }
-            let states = client.states
+            let states = client.stateChanges
             await expect(.timedOut) { try await client.messages.first { _ in true } }
             let words = await ReconnectingWebSocket.changes(states, until: "no attempts")
             #expect(words == ["connecting 0", "waiting timedOut", "connecting 0", "no attempts"])
@@ -353,7 +353,7 @@ import Testing
                 try await socket.send("login")
                 _ = try await socket.receive()
             }
-            let states = client.states
+            let states = client.stateChanges
             await expect(.closed) { for try await _ in client.sessions { Issue.record("a session") } }
             let words = await ReconnectingWebSocket.changes(states, until: "stopped 1008")
             #expect(words == ["connecting 0", "stopped 1008"])
@@ -374,10 +374,10 @@ import Testing
             }
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.seconds(2)))
-            let states = client.states
+            let states = client.stateChanges
             await client.start()
             for await change in states {
-                guard case .waiting(let delay) = change.phase else { continue }
+                guard case .waiting(let delay) = change.state else { continue }
                 #expect(delay == .seconds(1_002))
                 break
             }
@@ -397,7 +397,7 @@ import Testing
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
-            let states = client.states
+            let states = client.stateChanges
             for try await session in client.sessions {
                 if resets { await session.reset() } else { await session.close(code: .goingAway) }
             }

@@ -19,7 +19,7 @@ struct TimelineReportTests {
             outcome: .connected
         )
         return ConnectTimeline(
-            names: milliseconds(2),
+            nameLookup: milliseconds(2),
             addresses: [attempt.address],
             attempts: [attempt],
             tls: milliseconds(4),

@@ -68,7 +68,7 @@ struct TimelineSinkTests {
         let report = try #require(reports.list.first)
         #expect(report.url == "ws://host.test/a" && report.closeReason == nil)
         #expect(reports.list.count == 1 && report.connection == nil && report.timeline == nil)
-        #expect(report.handshake?.stage == .names && (report.error as? WebSocketError)?.code == .cannotConnect)
+        #expect(report.handshake?.stage == .nameLookup && (report.error as? WebSocketError)?.code == .cannotConnect)
         #expect(log.entries.map(\.level) == [.warning] && log.entries.first?.metadata["stage"] == "names")
         let counter = try factory.expectCounter("x_attempts_failed", [("role", "client"), ("stage", "names")])
         #expect(counter.totalValue == 1)
@@ -78,17 +78,17 @@ struct TimelineSinkTests {
     func attempts() async throws {
         let (reports, port) = (Reports(), try ReservedPort())
         var options = ReconnectOptions()
-        options.connection.timelines = [reports.sink]
+        options.webSocketOptions.timelines = [reports.sink]
         let client = ReconnectingWebSocket(
             urls: ["ws://\(port.address)/"],
             policy: .delays { failures in failures < 3 ? .zero : .seconds(3_600) },
             options: options
         )
-        let states = client.states
+        let states = client.stateChanges
         await client.start()
         var waits = 0
         for await change in states {
-            if case .waiting = change.phase { waits += 1 }
+            if case .waiting = change.state { waits += 1 }
             if waits == 3 { break }
         }
         var server = WebServer(host: "127.0.0.1", port: Int(port.address.port))

@@ -7,7 +7,7 @@ import DuplexWire
 extension ReconnectChange {
     /// What the client does and why, in two words.
     var words: String {
-        switch (phase, reason) {
+        switch (state, reason) {
         case (.idle, _): "idle"
         case (.connecting(let attempt), .networkChanged): "connecting \(attempt.url) network"
         case (.connecting(let attempt), _): "connecting \(attempt.url)"

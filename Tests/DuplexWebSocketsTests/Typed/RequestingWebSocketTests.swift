@@ -16,7 +16,7 @@ import Testing
         undecodable: UndecodablePolicy = .report
     ) -> Requests {
         TypedWebSocket(socket, codec: NoteCodec(), undecodable: undecodable)
-            .requests(request: { $0.id ?? 0 }, answer: \.id, unsolicitedLimit: limit)
+            .requests(requestID: { $0.id ?? 0 }, responseID: \.id, notificationLimit: limit)
     }
 
     @Test("Answers find their requests in any order; what answers none is in the stream")
@@ -34,7 +34,7 @@ import Testing
             let found = try await answers
             #expect(found.count == 20 && found.allSatisfy { $0.value == "answer \($0.key)" })
             #expect(requests.pendingRequests == 0)
-            var others = requests.unsolicited.makeAsyncIterator()
+            var others = requests.notifications.makeAsyncIterator()
             #expect(try await others.next() == Note(id: nil, text: "news"))
             #expect(try await others.next() == Note(id: 99, text: "for nobody"))
         }
@@ -56,7 +56,7 @@ import Testing
             await expect(.duplicateRequest) { try await requests.request(Note(id: 3, text: "twice")) }
             try await peer.send(.text("1:late"), .text("3:answer"))
             #expect(try await third.value.text == "answer")
-            var others = requests.unsolicited.makeAsyncIterator()
+            var others = requests.notifications.makeAsyncIterator()
             #expect(try await others.next() == Note(id: 1, text: "late"))
             #expect(requests.pendingRequests == 0)
             await expect(.encodingFailed) { try await requests.request(Note(id: 4, text: "")) }
@@ -75,9 +75,9 @@ import Testing
                 await expect(code) { try await first.value }
                 await expect(code) { try await requests.request(Note(id: 2, text: "late")) }
                 if frame == nil {
-                    await expect(code) { for try await _ in requests.unsolicited {} }
+                    await expect(code) { for try await _ in requests.notifications {} }
                 } else {
-                    for try await other in requests.unsolicited { Issue.record("\(other)") }
+                    for try await other in requests.notifications { Issue.record("\(other)") }
                 }
             }
         }
@@ -110,7 +110,7 @@ import Testing
             _ = try await peer.readFrame()
             try await peer.send((1...100).map { .text(":\($0)") } + [.text("1:answer")])
             #expect(try await first.value.text == "answer")
-            var others = requests.unsolicited.makeAsyncIterator()
+            var others = requests.notifications.makeAsyncIterator()
             for number in 98...100 { #expect(try await others.next()?.text == "\(number)") }
         }
     }
@@ -119,7 +119,7 @@ import Testing
     func dropped() async throws {
         try await withClient(options: TypedWebSocketTests.quiet) { socket, peer in
             var requests: Requests? = Self.requests(socket)
-            let others = try #require(requests?.unsolicited)
+            let others = try #require(requests?.notifications)
             requests = nil
             // It ends when the receiving has.
             await expect(.cancelled) { for try await _ in others {} }

@@ -56,7 +56,7 @@ import Testing
             var values = typed.messages.makeAsyncIterator()
             await expect(.decodingFailed) { try await values.next() }
             #expect(try await peer.readFrame().closeCode == 1_003)
-            #expect(await client.phase == .ended(.closed))
+            #expect(await client.state == .ended(.closed))
             await peer.reset()
         }
     }

@@ -5,8 +5,8 @@ import DuplexWire
 import Testing
 
 @Suite struct ReconnectChangeTests {
-    private func text(_ phase: ReconnectPhase, _ reason: ReconnectReason) -> String {
-        ReconnectChange(number: 1, phase: phase, reason: reason, instant: Instant(nanoseconds: 0)).description
+    private func text(_ state: ReconnectState, _ reason: ReconnectReason) -> String {
+        ReconnectChange(number: 1, state: state, reason: reason, instant: Instant(nanoseconds: 0)).description
     }
 
     @Test("A change prints as where the client stands, and why")

@@ -39,7 +39,7 @@ import Testing
 
         private mutating func tell(_ change: ReconnectChange) -> String {
             changes.append(change)
-            switch change.phase {
+            switch change.state {
             case .idle: return "idle"
             case .connecting: return "connecting"
             case .open: return "open"
@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    @Test("What comes late, of another attempt or in another phase, changes nothing")
+    @Test("What comes late, of another attempt or in another state, changes nothing")
     func late() {
         check(
             [

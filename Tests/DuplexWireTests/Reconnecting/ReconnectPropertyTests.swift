@@ -47,10 +47,10 @@ import Testing
             if let last = changes.last, change.number != last.number + 1 || change.instant < last.instant {
                 faults.append("changes out of order")
             }
-            if case .waiting(let delay) = change.phase, delay < .zero || delay > policy.delayLimit {
+            if case .waiting(let delay) = change.state, delay < .zero || delay > policy.delayLimit {
                 faults.append("a wait of \(delay)")
             }
-            if case .ended = change.phase { hasEnded = true }
+            if case .ended = change.state { hasEnded = true }
             changes.append(change)
         }
     }
@@ -117,7 +117,7 @@ import Testing
             #expect(world.faults == [], "seed \(seed)")
             #expect(world.numbers == Array(1...world.numbers.count), "seed \(seed)")
             let isIdle = world.attempt == nil && world.connection == nil && world.timer == nil
-            #expect(isIdle == (world.hasEnded || machine.phase == .paused), "seed \(seed)")
+            #expect(isIdle == (world.hasEnded || machine.state == .paused), "seed \(seed)")
         }
         // Both outcomes come up, or nothing was shown.
         #expect(ends > 50 && ends < 390)

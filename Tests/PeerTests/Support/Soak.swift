@@ -220,7 +220,7 @@ final class Soak: Sendable {
 
     private func topics(_ url: String) async throws {
         var settings = TopicClientOptions()
-        settings.connection.connection = options
+        settings.reconnectOptions.webSocketOptions = options
         settings.requestTimeout = .seconds(5)
         let client = TopicClient(url, options: settings, on: group)
         do {

@@ -78,7 +78,7 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
         /// The connection, while it is being secured.
         var channel: LoopBound<Channel>?
         /// How long the name took, and what it came to.
-        var names: Duration?
+        var nameLookup: Duration?
         var addresses: [SocketAddress] = []
         /// Whether the handshake waits for the system's roots, and how long it did.
         var awaitsRoots = false
@@ -169,7 +169,7 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
     private func lookUp(_ host: String, _ port: Int, _ core: LoopCore) {
         let timeout = min(options.lookupTimeout ?? options.timeout, options.timeout)
         let lookup = NameLookup(host, resolver: options.resolver, loop: loop, core: core) { [self] result in
-            progress.withLock { $0.names = began.duration(to: loop.clock.now()) }
+            progress.withLock { $0.nameLookup = began.duration(to: loop.clock.now()) }
             do throws(SocketError) {
                 let addresses = try usable(try result.get(), host, port)
                 progress.withLock { $0.addresses = addresses }
@@ -181,7 +181,7 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
         }
         let bound = LoopBound(lookup, on: loop.thread)
         progress.withLock { $0.lookup = bound }
-        stages?.begin(.names)
+        stages?.begin(.nameLookup)
         lookup.start(deadline: began.advanced(by: timeout), timeout)
     }
 
@@ -302,16 +302,16 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
 
     /// Has the resolver remember which address it was, if one was looked up.
     private func tellResolver(_ attempts: [ConnectTimeline.Attempt]) {
-        guard case .host(let name, _) = endpoint.target, progress.withLock({ $0.names }) != nil,
+        guard case .host(let name, _) = endpoint.target, progress.withLock({ $0.nameLookup }) != nil,
             let chosen = attempts.first(where: { $0.outcome == .connected })
         else { return }
         options.resolver.connected(name, to: chosen.address)
     }
 
     private func timeline(_ attempts: [ConnectTimeline.Attempt]) -> ConnectTimeline {
-        let (names, addresses, roots, tls) = progress.withLock { ($0.names, $0.addresses, $0.roots, $0.tls) }
+        let (nameLookup, addresses, roots, tls) = progress.withLock { ($0.nameLookup, $0.addresses, $0.roots, $0.tls) }
         return ConnectTimeline(
-            names: names,
+            nameLookup: nameLookup,
             addresses: addresses,
             attempts: attempts,
             roots: roots,

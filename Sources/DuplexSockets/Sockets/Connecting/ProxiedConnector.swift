@@ -104,7 +104,7 @@ enum ProxiedConnector {
     ) async throws -> SocketAddress {
         let stages = StageTeller(options.onStage, loop.clock)
         let timeout = min(options.lookupTimeout ?? options.timeout, options.timeout)
-        stages?.begin(.names)
+        stages?.begin(.nameLookup)
         do {
             let found = try await LookupDeadline.resolve(options.resolver, host, within: timeout, on: loop).addresses
             let usable = AddressOrder.arranged(found, preference: options.preference, families: families)

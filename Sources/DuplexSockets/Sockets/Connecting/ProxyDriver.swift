@@ -138,7 +138,7 @@ actor ProxyDriver: EndsOnce {
 
     private func timeline(until end: Instant, roots: Duration?, tls: Duration?) -> ConnectTimeline {
         ConnectTimeline(
-            names: timeline.names,
+            nameLookup: timeline.nameLookup,
             addresses: timeline.addresses,
             attempts: timeline.attempts,
             proxy: max(.zero, began.duration(to: end) - timeline.total + (timeline.tls ?? .zero)),

@@ -23,7 +23,7 @@ public struct StageEvent: Sendable, CustomStringConvertible {
         }
 
         /// The name is looked up, of the host or of its proxy.
-        public static let names = Stage("names")
+        public static let nameLookup = Stage("names")
         /// An address is connected to, by TCP or as a Unix socket; with a proxy it is the proxy's.
         public static let connecting = Stage("connecting")
         /// The proxy is asked for the connection behind it; again on a new connection where it wants one.
@@ -74,7 +74,7 @@ public struct StageEvent: Sendable, CustomStringConvertible {
     public var request: Int
     /// Where the attempt leads, without credentials and query, if it is for a WebSocket; `nil` otherwise.
     public var url: String?
-    /// The addresses that the name has come to, in the order in which they are tried, at the end of ``Stage/names``; empty
+    /// The addresses that the name has come to, in the order in which they are tried, at the end of ``Stage/nameLookup``; empty
     /// otherwise.
     public var addresses: [SocketAddress]
     /// How long the stage took, at its end; `nil` when it begins.

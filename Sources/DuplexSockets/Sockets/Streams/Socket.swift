@@ -48,7 +48,7 @@ public actor Socket {
     /// The bytes that have arrived so far, read or not.
     public var bytesReceived: UInt64 { receivedCount }
     /// The bytes that were written so far, sent or not; also those of a write that failed while it waited for room.
-    public var bytesWritten: UInt64 { writtenCount }
+    public var bytesSent: UInt64 { writtenCount }
     // What only this module sees costs no check of its access on the path of every message.
     private var receivedCount: UInt64 = 0
     private var writtenCount: UInt64 = 0

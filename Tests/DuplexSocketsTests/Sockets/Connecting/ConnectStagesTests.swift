@@ -120,7 +120,7 @@ import Testing
         unknown.resolver = ClosureResolver { _ in throw SocketError(.unknownHost, message: "no such name") }
         #expect(await connectError(.host("name.test", port: 1), unknown)?.code == .unknownHost)
         #expect(recorder.words == ["names began", "names failed"])
-        #expect(recorder.error(.names)?.code == .unknownHost)
+        #expect(recorder.error(.nameLookup)?.code == .unknownHost)
         #expect(await connectError(.host("127.0.0.1", port: 1), try options())?.code == .cannotConnect)
         #expect(recorder.words.suffix(2) == ["connecting 127.0.0.1 began", "connecting 127.0.0.1 failed"])
         #expect(recorder.error(.connecting)?.code == .cannotConnect)

@@ -38,7 +38,7 @@ import Testing
             return [try SocketAddress("127.0.0.1", port: 0)]
         }
         let timeline = try await connect(options(resolver), port: address.port)
-        let names = try #require(timeline.names)
+        let names = try #require(timeline.nameLookup)
         #expect(timeline.attempts.map(\.address) == [address] && timeline.attempts.map(\.outcome) == [.connected])
         #expect(timeline.addresses == [address])
         #expect(names <= timeline.attempts[0].start && timeline.attempts[0].end <= timeline.total)
@@ -60,7 +60,7 @@ import Testing
         let resolver = ClosureResolver { _ in throw SocketError(.unknownHost, message: "There is no such name.") }
         let error = await #expect(throws: SocketError.self) { try await connect(options(resolver)) }
         #expect(error?.code == .unknownHost && error?.message == "name.test:1: There is no such name.")
-        #expect(error?.timeline?.names != nil && error?.timeline?.attempts == [] && error?.timeline?.addresses == [])
+        #expect(error?.timeline?.nameLookup != nil && error?.timeline?.attempts == [] && error?.timeline?.addresses == [])
     }
 
     @Test("An error of a resolver's own kind, a cancellation of its own and an empty answer are unknown hosts")

@@ -165,7 +165,7 @@ struct NetworkNamespaceTests {
             await loop.advance(by: .seconds(3))
             let timeline = try await connecting
             let attempt = try #require(timeline.attempts.first)
-            #expect(timeline.names == .seconds(3))
+            #expect(timeline.nameLookup == .seconds(3))
             #expect(attempt.outcome == .timedOut && attempt.end - attempt.start == .seconds(3))
             await group.stop()
         }

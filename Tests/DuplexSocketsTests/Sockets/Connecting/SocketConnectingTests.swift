@@ -12,7 +12,7 @@ import Testing
         try await withPair { near, far in
             #expect(near.timeline?.attempts.map(\.outcome) == [.connected])
             #expect(near.timeline?.attempts.first?.address == near.remoteAddress)
-            #expect(near.timeline?.names == nil)
+            #expect(near.timeline?.nameLookup == nil)
             #expect(far.timeline == nil)
         }
     }

@@ -14,7 +14,7 @@ import Testing
         let below = SocketError(.cannotConnect, message: "refused")
         let error = SocketError(.timedOut, message: "late", causes: [below])
         let cases: [(StageEvent, String)] = [
-            (StageEvent(.names, .began, instant: now), "names began"),
+            (StageEvent(.nameLookup, .began, instant: now), "names began"),
             (StageEvent(.connecting, .abandoned, address: address, instant: now), "connecting 192.0.2.1:443 abandoned"),
             (StageEvent(.proxy, .failed(error), instant: now), "proxy failed: SocketError.timedOut: late"),
             (StageEvent(.tls, .ended, instant: now), "tls ended"),
@@ -36,7 +36,7 @@ import Testing
         let teller = try #require(made)
         let start = time.now
         teller.end()
-        teller.begin(.names)
+        teller.begin(.nameLookup)
         time.set(start.advanced(by: .seconds(1)))
         teller.end()
         teller.end(Wrong())

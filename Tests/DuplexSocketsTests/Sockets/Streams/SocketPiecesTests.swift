@@ -66,7 +66,7 @@ import Testing
             #expect(made == calls && queued == 0)
             let count = sizes.reduce(0, +)
             #expect(try await far.read(exactly: count, timeout: .limit(seconds: 30)) == pieces.flatMap(\.self))
-            #expect(await near.bytesWritten == UInt64(count))
+            #expect(await near.bytesSent == UInt64(count))
         }
     }
 

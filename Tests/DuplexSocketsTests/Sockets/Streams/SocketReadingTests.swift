@@ -30,7 +30,7 @@ import Testing
             #expect(try await far.read() == nil)
             try await writer.value
             #expect(await far.bytesReceived == UInt64(stream.count))
-            #expect(await near.bytesWritten == UInt64(stream.count))
+            #expect(await near.bytesSent == UInt64(stream.count))
         }
     }
 

@@ -108,7 +108,7 @@ import Testing
             #expect(try await far.peek(6) == Array("line 1".utf8))
             for index in 1..<9_000 { #expect(try await far.readLine() == "line \(index)") }
             try await written
-            #expect(await near.bytesWritten == UInt64(text.utf8.count))
+            #expect(await near.bytesSent == UInt64(text.utf8.count))
             #expect(await far.bytesReceived == UInt64(text.utf8.count))
         }
     }
@@ -153,7 +153,7 @@ import Testing
             }
             let queued = await near.queuedBytes
             #expect(queued > 64 * 1_024 && queued < 4 << 20)
-            let written = await near.bytesWritten
+            let written = await near.bytesSent
             await near.finishWriting()
             var received: UInt64 = 0
             while let bytes = try await far.read() { received += UInt64(bytes.count) }

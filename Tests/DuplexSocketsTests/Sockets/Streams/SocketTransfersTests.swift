@@ -39,7 +39,7 @@ import Testing
                 try await near.writeFile(descriptor: file.descriptor, offset: 10, count: 5)
                 #expect(try await bytes == before + content + Array("between".utf8) + content[10..<15])
                 #expect(try await first.value == 3_000_000)
-                #expect(await near.bytesWritten == UInt64(3_000_000 + 40_000 + 12))
+                #expect(await near.bytesSent == UInt64(3_000_000 + 40_000 + 12))
                 try await near.write("after")
                 #expect(try await far.read(exactly: 5, timeout: .limit(seconds: 60)) == Array("after".utf8))
             }

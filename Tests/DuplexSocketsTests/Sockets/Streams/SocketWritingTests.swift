@@ -16,7 +16,7 @@ import Testing
             async let written: Void = near.write(pieces)
             #expect(try await far.read(exactly: large.count + 3) == pieces.flatMap(\.self))
             try await written
-            #expect(await near.bytesWritten == UInt64(large.count + 3))
+            #expect(await near.bytesSent == UInt64(large.count + 3))
         }
     }
 
