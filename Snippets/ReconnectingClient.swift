@@ -5,8 +5,11 @@ var policy = ReconnectPolicy.exponential(from: .milliseconds(250), to: .seconds(
 policy.attemptsPerURL = [3, 1]
 policy.timeLimit = .seconds(600)
 
-let client = ReconnectingWebSocket(urls: ["ws://localhost:8080/echo", "ws://localhost:8081/echo"], policy: policy)
-client.preamble { socket in try await socket.send("subscribe prices") }
+let client = ReconnectingWebSocket(
+    "ws://localhost:8080/echo", "ws://localhost:8081/echo",
+    policy: policy,
+    onOpen: { socket in try await socket.send("subscribe prices") }
+)
 let watching = Task { for await change in client.stateChanges { print(change) } }
 do {
     for try await message in client.messages { print(message) }

@@ -160,17 +160,22 @@ extension ReconnectingWebSocket {
     /// Makes a client; it connects when it is used.
     ///
     /// - Parameters:
-    ///   - urls: where to connect to, the preferred one first; one at least.
+    ///   - url: where to connect to.
+    ///   - others: where to connect to if that fails, in this order. Default: nowhere else.
     ///   - policy: when to connect again, where to, and when to give up.
     ///   - options: how to connect, and what to keep.
     ///   - group: the loops of which one becomes the client's.
+    ///   - onOpen: the first thing on each connection; as of the initializer for texts. Default: nothing.
     public init(
-        urls: [URL],
+        _ url: URL,
+        _ others: URL...,
         policy: ReconnectPolicy = .standard,
         options: ReconnectOptions = ReconnectOptions(),
-        on group: EventLoopGroup = .shared
+        on group: EventLoopGroup = .shared,
+        onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
     ) {
-        self.init(urls: urls.map(\.absoluteString), policy: policy, options: options, on: group)
+        let urls = ([url] + others).map(\.absoluteString)
+        self.init(urls, policy: policy, options: options, on: group, onOpen: onOpen)
     }
 
     /// Makes a client whose attempts use the URL, the header fields and the timeout of a request; see
@@ -179,17 +184,19 @@ extension ReconnectingWebSocket {
     /// - Parameters:
     ///   - request: a GET request without a body.
     ///   - policy: when to connect again, and when to give up.
-    ///   - options: everything else. What the request says takes precedence over `connection`.
+    ///   - options: everything else. What the request says takes precedence over `webSocketOptions`.
     ///   - group: the loops of which one becomes the client's.
+    ///   - onOpen: the first thing on each connection; as of the initializer for texts. Default: nothing.
     /// - Throws: as `WebSocketOptions.apply(_:)`.
     public init(
         request: URLRequest,
         policy: ReconnectPolicy = .standard,
         options: ReconnectOptions = ReconnectOptions(),
-        on group: EventLoopGroup = .shared
+        on group: EventLoopGroup = .shared,
+        onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
     ) throws {
         var options = options
         let url = try options.webSocketOptions.apply(request)
-        self.init(urls: [url], policy: policy, options: options, on: group)
+        self.init(url, policy: policy, options: options, on: group, onOpen: onOpen)
     }
 }

@@ -76,7 +76,7 @@ struct URLConnectingTests {
             var request = URLRequest(url: try Self.url("ws://\(address)/who"))
             request.setValue("somebody", forHTTPHeaderField: "User-Agent")
             let clients = [
-                (ReconnectingWebSocket(urls: [try Self.url("ws://\(address)/who")]), "nobody"),
+                (ReconnectingWebSocket(try Self.url("ws://\(address)/who")), "nobody"),
                 (try ReconnectingWebSocket(request: request), "somebody"),
             ]
             for (client, name) in clients {

@@ -46,7 +46,7 @@ import Testing
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [way] in
             try await Census.expectNothingLeft { url, group in
                 let urls = way == 4 ? ["ws://127.0.0.1:1/"] : [url]
-                let client = ReconnectingWebSocket(urls: urls, policy: .constant(.seconds(3_600)), on: group)
+                let client = ReconnectingWebSocket(urls, policy: .constant(.seconds(3_600)), on: group)
                 if way == 4 {
                     let states = client.stateChanges
                     await client.start()

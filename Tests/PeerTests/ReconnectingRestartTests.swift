@@ -105,7 +105,7 @@ extension PeerTests {
                 var options = ReconnectOptions()
                 options.random = SeededGenerator(seed: UInt64(number))
                 let policy = ReconnectPolicy.exponential(from: wait, to: wait)
-                return ReconnectingWebSocket(urls: ["ws://127.0.0.1:\(port)/echo"], policy: policy, options: options)
+                return ReconnectingWebSocket("ws://127.0.0.1:\(port)/echo", policy: policy, options: options)
             }
             histories = Array(repeating: [], count: count)
             opened = Array(repeating: 0, count: count)

@@ -117,7 +117,7 @@ import Testing
         }
         let policy = ReconnectPolicy.constant(.milliseconds(100))
         return ReconnectingWebSocket(
-            urls: ["ws://localhost/"],
+            "ws://localhost/",
             policy: policy,
             options: options,
             on: network.loop.group

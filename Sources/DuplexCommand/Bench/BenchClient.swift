@@ -67,7 +67,7 @@ enum BenchClient: String, ExpressibleByArgument, CaseIterable, Sendable {
         options.webSocketOptions = connection
         options.outboxMessages = max(options.outboxMessages, plan.depth)
         options.outboxBytes = max(options.outboxBytes, ByteCount(plan.bytesInFlight))
-        return ReconnectingWebSocket(urls: [plan.url], policy: policy, options: options, on: group)
+        return ReconnectingWebSocket(plan.url, policy: policy, options: options, on: group)
     }
 
     private static func waitUntilOpen(_ client: ReconnectingWebSocket) async throws {

@@ -70,7 +70,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
-        let client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
+        let client = ReconnectingWebSocket(urls, policy: policy, options: options, on: group)
         self.init(client, .queue(.main), queueLimit, queueCount)
         self.delegate = delegate
     }
@@ -119,7 +119,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         queueCount: Int,
         on group: EventLoopGroup
     ) {
-        let client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
+        let client = ReconnectingWebSocket(urls, policy: policy, options: options, on: group)
         self.init(client, place, queueLimit, queueCount)
         setDelegate(delegate)
     }

@@ -10,9 +10,9 @@ public struct RequestOutcome: Sendable {
     /// The status of the response; `nil` where the client had gone before there was one.
     public let status: HTTPResponse.Status?
     /// How many bytes of the request's body had come by then.
-    package let bytesReceived: Int
+    public let bytesReceived: Int
     /// How many bytes of the response's body were handed to the connection, without what frames them.
-    package let bytesSent: Int
+    public let bytesSent: Int
     /// The time from the request's head to the last byte of the response that was handed to the connection.
     ///
     /// What the client has taken of it by then is for the system to know.

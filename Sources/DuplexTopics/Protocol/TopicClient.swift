@@ -44,7 +44,7 @@ public actor TopicClient {
     ///   - options: how it connects, and its bounds.
     ///   - group: the loops of which one becomes the client's.
     public init(_ url: String, options: TopicClientOptions = TopicClientOptions(), on group: EventLoopGroup = .shared) {
-        socket = ReconnectingWebSocket(urls: [url], policy: options.policy, options: options.reconnectOptions, on: group)
+        socket = ReconnectingWebSocket(url, policy: options.policy, options: options.reconnectOptions, on: group)
         loop = socket.loop
         self.options = options
     }

@@ -41,7 +41,7 @@ public struct WebSocketError: Error, Sendable {
         case decodingFailed
         /// A client that reconnects has no connection at present; it may have one later.
         case notConnected
-        /// What the app adds to an attempt of a client that reconnects has failed: its configuration or its preamble;
+        /// What the app adds to an attempt of a client that reconnects has failed: its `configure` or its `onOpen`;
         /// ``WebSocketError/cause`` has the error.
         case configurationFailed
         /// The task that waited was cancelled.

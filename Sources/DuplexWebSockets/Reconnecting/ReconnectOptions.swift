@@ -18,7 +18,7 @@ public struct ReconnectOptions: Sendable {
     ///
     /// An error that it throws fails the attempt, with the kind `configurationFailed`.
     public var configure: (@Sendable (inout ReconnectConnection) async throws -> Void)?
-    /// How long one attempt may take, with ``configure``, connecting and the preamble together.
+    /// How long one attempt may take, with ``configure``, connecting and `onOpen` together.
     ///
     /// Default: 30 s.
     ///

@@ -5,15 +5,15 @@ package import DuplexSockets
 package import DuplexWire
 import HTTPTypes
 
-/// One attempt with all that belongs to it: the caller's configuration, connecting, the preamble.
+/// One attempt with all that belongs to it: the caller's configuration, connecting, and `onOpen`.
 struct ReconnectingAttempt: Sendable {
-    typealias Preamble = @Sendable (isolated WebSocket) async throws -> Void
+    typealias Opening = @Sendable (isolated WebSocket) async throws -> Void
 
     let loop: EventLoop
     let attempt: ReconnectAttempt
     let url: String
     let options: ReconnectOptions
-    let preamble: Preamble?
+    let onOpen: Opening?
     /// The durations of the policy and the options, which fail every attempt if they can't be used.
     var durations: [DurationSetting] = []
     /// Gets its stages, before the callback of the options.
@@ -22,9 +22,9 @@ struct ReconnectingAttempt: Sendable {
     /// Makes the attempt; cancelling ends it at once, as far as the caller's own code allows.
     func run() async throws(ReconnectFailure) -> WebSocket {
         let socket = try await connect()
-        guard let preamble else { return socket }
+        guard let onOpen else { return socket }
         do {
-            try await preamble(socket)
+            try await onOpen(socket)
             return socket
         } catch {
             let ended = await socket.isEnding ? ReconnectFailure(of: socket) : nil

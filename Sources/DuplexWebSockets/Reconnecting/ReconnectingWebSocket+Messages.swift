@@ -6,15 +6,15 @@ public import DuplexWire
 // The connections and the messages of a client as sequences.
 
 extension ReconnectingWebSocket {
-    /// Each connection as it is made, after its preamble.
+    /// Each connection as it is made, after `onOpen`.
     ///
     /// Ends when the client was closed, or when the server closed in order for good (1000, no code); throws what the
     /// last attempt failed with when the policy gives up. Connections are made whether or not somebody reads the
     /// sequence; one that was not read before the next was open is left out. Leaving the body of a loop doesn't close a
     /// connection; closing it there closes the client.
     ///
-    /// All that is thrown is a ``WebSocketError``. An error of the caller's own, of ``ReconnectOptions/configure`` or the
-    /// preamble, is the cause of one with ``WebSocketError/Code/configurationFailed``. Cancelling the task ends the wait with
+    /// All that is thrown is a ``WebSocketError``. An error of the caller's own, of ``ReconnectOptions/configure`` or of
+    /// `onOpen`, is the cause of one with ``WebSocketError/Code/configurationFailed``. Cancelling the task ends the wait with
     /// ``WebSocketError/Code/cancelled``; the client goes on.
     public nonisolated var sessions: Sessions { Sessions(client: self) }
 

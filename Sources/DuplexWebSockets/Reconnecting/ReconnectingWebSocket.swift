@@ -4,7 +4,6 @@
 import DequeModule
 public import DuplexSockets
 public import DuplexWire
-import Synchronization
 
 /// A client that reconnects when its connection is lost, to one of several URLs, by a policy.
 ///
@@ -13,8 +12,10 @@ import Synchronization
 /// all, and so does dropping the last reference.
 ///
 /// ```swift
-/// let client = ReconnectingWebSocket(urls: [primary, backup])
-/// client.preamble { socket in try await socket.send("subscribe prices") }
+/// let client = ReconnectingWebSocket(
+///     "wss://a.example.com/feed", "wss://b.example.com/feed",
+///     onOpen: { socket in try await socket.send("subscribe prices") }
+/// )
 /// for try await message in client.messages { print(message) }
 /// ```
 ///
@@ -30,7 +31,8 @@ public actor ReconnectingWebSocket {
     private nonisolated let stageEvents = ChangeBroadcast<StageEvent>()
     /// Both in one order.
     package nonisolated let news = ChangeBroadcast<ReconnectNews>()
-    private nonisolated let preambleBox = Mutex<ReconnectingAttempt.Preamble?>(nil)
+    /// The first thing on each connection, which is part of the attempt.
+    private let onOpen: ReconnectingAttempt.Opening?
     private let options: ReconnectOptions
     private var machine: ReconnectMachine
     private var random: any RandomNumberGenerator & Sendable
@@ -78,19 +80,52 @@ public actor ReconnectingWebSocket {
     /// ``WebSocketError/Code/invalidArgument``.
     ///
     /// - Parameters:
-    ///   - urls: where to connect to, as in `WebSocket.connect(to:options:on:)`, the preferred one first; one at least.
+    ///   - url: where to connect to, as in `WebSocket.connect(to:options:on:)`.
+    ///   - others: where to connect to if that fails, in this order. Default: nowhere else.
     ///   - policy: when to connect again, where to, and when to give up.
     ///   - options: how to connect, and what to keep.
     ///   - group: the loops of which one becomes the client's.
+    ///   - onOpen: the first thing on each connection, such as logging in and subscribing; isolated to the connection. It
+    ///     ends before anybody gets the connection and before pending messages are sent, and it may receive messages. It is
+    ///     part of the attempt: it counts towards ``ReconnectOptions/attemptTimeout``, is cancelled at its end, and an error
+    ///     that it throws fails the attempt. Default: nothing.
     public init(
-        urls: [String],
+        _ url: String,
+        _ others: String...,
         policy: ReconnectPolicy = .standard,
         options: ReconnectOptions = ReconnectOptions(),
-        on group: EventLoopGroup = .shared
+        on group: EventLoopGroup = .shared,
+        onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
+    ) {
+        self.init([url] + others, policy: policy, options: options, on: group, onOpen: onOpen)
+    }
+
+    /// Makes a client of a list of URLs; it connects when it is used.
+    ///
+    /// A duration of the policy or of the options that isn't longer than zero ends the client at its first attempt, with
+    /// ``WebSocketError/Code/invalidArgument``.
+    ///
+    /// - Parameters:
+    ///   - urls: where to connect to, as in `WebSocket.connect(to:options:on:)`, the preferred one first. Hazard: the process
+    ///     stops if there is none.
+    ///   - policy: when to connect again, where to, and when to give up.
+    ///   - options: how to connect, and what to keep.
+    ///   - group: the loops of which one becomes the client's.
+    ///   - onOpen: the first thing on each connection, such as logging in and subscribing; isolated to the connection. It
+    ///     ends before anybody gets the connection and before pending messages are sent, and it may receive messages. It is
+    ///     part of the attempt: it counts towards ``ReconnectOptions/attemptTimeout``, is cancelled at its end, and an error
+    ///     that it throws fails the attempt. Default: nothing.
+    public init(
+        _ urls: [String],
+        policy: ReconnectPolicy = .standard,
+        options: ReconnectOptions = ReconnectOptions(),
+        on group: EventLoopGroup = .shared,
+        onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
     ) {
         precondition(!urls.isEmpty, "A client that reconnects needs a URL.")
         self.urls = urls
         self.options = options
+        self.onOpen = onOpen
         durations = options.durations + policy.durations.within("policy")
         random = options.random
         loop = group.next()
@@ -167,16 +202,6 @@ public actor ReconnectingWebSocket {
     public var undelivered: [Message] { outbox.undelivered }
 
     // MARK: Events
-
-    /// Sets what is done first on every connection, such as logging in and subscribing, before anybody gets it and
-    /// before pending messages are sent.
-    ///
-    /// It is part of the attempt: an error that it throws fails the attempt. It may receive messages.
-    ///
-    /// - Parameter body: what to do; isolated to the connection.
-    public nonisolated func preamble(_ body: @escaping @Sendable (isolated WebSocket) async throws -> Void) {
-        preambleBox.withLock { $0 = body }
-    }
 
     /// Begins to connect, without waiting for it; a second call does nothing.
     ///
@@ -265,7 +290,7 @@ public actor ReconnectingWebSocket {
             attempt: attempt,
             url: urls[attempt.url],
             options: options,
-            preamble: preambleBox.withLock { $0 },
+            onOpen: onOpen,
             durations: durations,
             onStage: { [stageEvents, news] event in
                 stageEvents.tell(event)
@@ -479,7 +504,7 @@ public actor ReconnectingWebSocket {
 
     /// Takes a message to be sent, on the connection that is open or on the next one.
     ///
-    /// Messages go in the order of the calls, after the preamble. Returns once the outbox has taken the message, and
+    /// Messages go in the order of the calls, after `onOpen`. Returns once the outbox has taken the message, and
     /// waits while the outbox is full (``ReconnectOptions/outboxMessages``, ``ReconnectOptions/outboxBytes``).
     /// Cancelling ends the wait, and the message isn't sent. ``ReconnectOptions/delivery`` has the guarantee; with
     /// acknowledgements somebody has to read ``messages``, or pass received messages to ``acknowledge(by:)``.

@@ -19,7 +19,7 @@ public struct ReconnectFailure: Error, Sendable, Hashable {
         case untrusted
         /// The URL can't be read, or the options make a request that may not be sent.
         case invalidRequest
-        /// What the caller adds to an attempt failed: its configuration, its token, its preamble.
+        /// What the caller adds to an attempt failed: its configuration, its token, its `onOpen`.
         case configurationFailed
     }
 

@@ -94,7 +94,7 @@ struct ConnectionCensusTests {
         let datagrams = try #require(await entries { $0.kind == .datagrams && $0.local == udp.localAddress }.first)
         #expect(datagrams.messagesIn == 1 && datagrams.bytesOut == 3)
 
-        let client = ReconnectingWebSocket(urls: ["ws://127.0.0.1:1/census"])
+        let client = ReconnectingWebSocket("ws://127.0.0.1:1/census")
         #expect(await entries { $0.kind == .reconnecting && $0.place == "ws://127.0.0.1:1/census" }.count == 1)
         await client.close()
         await udp.close()

@@ -121,7 +121,7 @@ struct DurationRuleTests {
             var client = Client()
             option.set(&client, time)
             let socket = ReconnectingWebSocket(
-                urls: ["ws://127.0.0.1:1/"],
+                "ws://127.0.0.1:1/",
                 policy: client.policy,
                 options: client.options
             )
@@ -136,7 +136,7 @@ struct DurationRuleTests {
         option.set(&client, Self.huge)
         let options = client
         try await withListener { url, accept in
-            let socket = ReconnectingWebSocket(urls: [url], policy: options.policy, options: options.options)
+            let socket = ReconnectingWebSocket(url, policy: options.policy, options: options.options)
             await socket.start()
             let peer = try await accept()
             try await peer.acceptWebSocket()

@@ -93,7 +93,7 @@ import Testing
     @Test("A session of a client that reconnects gives the message, sends the answer, and fails then")
     func reconnecting() async throws {
         try await withListener { url, accept in
-            let client = ReconnectingWebSocket(urls: [url], policy: .constant(.milliseconds(1)))
+            let client = ReconnectingWebSocket(url, policy: .constant(.milliseconds(1)))
             let app = Task {
                 for try await session in client.sessions {
                     for try await message in session.messages { try await session.send(message) }

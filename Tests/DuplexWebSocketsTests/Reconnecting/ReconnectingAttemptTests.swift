@@ -71,7 +71,7 @@ import Testing
             attempt: ReconnectAttempt(number: 1, url: 0, timeout: timeout),
             url: "ws://127.0.0.1:1/",
             options: options,
-            preamble: nil,
+            onOpen: nil,
             durations: options.durations
         )
     }

@@ -238,7 +238,7 @@ import Testing
         try await Self.withServers(received, identity, isSecured: isSecured) { address, impostor in
             let proxy = try await FaultProxy.start(to: .address(address))
             let client = ReconnectingWebSocket(
-                urls: [isSecured ? "wss://localhost:\(proxy.address.port)/" : "ws://\(proxy.address)/"],
+                [isSecured ? "wss://localhost:\(proxy.address.port)/" : "ws://\(proxy.address)/"],
                 policy: Self.policy,
                 options: Self.options(isAcknowledged ? Self.acknowledged : .atMostOnce, identity)
             )

@@ -142,7 +142,7 @@ struct ReconnectingNetworkTests {
                 server.closeTimeout = .milliseconds(100)
                 server.webSocket("/") { socket in for try await _ in socket.messages {} }
             } _: { [options] _ in
-                let client = ReconnectingWebSocket(urls: [url], policy: .constant(.seconds(3_600)), options: options)
+                let client = ReconnectingWebSocket(url, policy: .constant(.seconds(3_600)), options: options)
                 do {
                     let result = try await body(Scene(network: network, client: client, notes: notes))
                     await client.close()

@@ -17,7 +17,7 @@ import Testing
         try await withServer { server in
             server.webSocket("/") { socket in await socket.close(code: .policyViolation, reason: "banned") }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
+            let client = ReconnectingWebSocket("ws://\(address)/")
             let states = client.stateChanges
             do throws(WebSocketError) {
                 if isMessages {
@@ -44,7 +44,7 @@ import Testing
         "What the app adds to an attempt is the cause of the error, in the changes and in either sequence",
         arguments: [false, true]
     )
-    func ownErrors(isPreamble: Bool) async throws {
+    func ownErrors(isOpening: Bool) async throws {
         struct Own: Error {}
         try await withServer { server in
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
@@ -52,10 +52,11 @@ import Testing
             var policy = ReconnectPolicy.constant(.zero)
             policy.attemptLimit = 2
             var options = ReconnectOptions()
-            if !isPreamble { options.configure = { _ in throw Own() } }
+            if !isOpening { options.configure = { _ in throw Own() } }
             for isMessages in [false, true] {
-                let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: policy, options: options)
-                if isPreamble { client.preamble { _ in throw Own() } }
+                let client = ReconnectingWebSocket("ws://\(address)/", policy: policy, options: options) { _ in
+                    if isOpening { throw Own() }
+                }
                 let states = client.stateChanges
                 do throws(WebSocketError) {
                     if isMessages {
@@ -77,7 +78,7 @@ import Testing
     @Test("Cancelling who waits for a message ends the wait with an error of the sequence's type; the client goes on")
     func cancelling() async throws {
         try await withListener { url, accept in
-            let client = ReconnectingWebSocket(urls: [url])
+            let client = ReconnectingWebSocket(url)
             let states = client.stateChanges
             let waiting = Task { try await client.messages.first { _ in true } }
             let peer = try await accept()
@@ -99,7 +100,7 @@ import Testing
             var options = ReconnectOptions()
             // How long a connection that the server has closed is kept for what nobody has read.
             options.webSocketOptions.closeTimeout = .milliseconds(100)
-            let client = ReconnectingWebSocket(urls: [url], policy: .constant(.zero), options: options)
+            let client = ReconnectingWebSocket(url, policy: .constant(.zero), options: options)
             let states = client.stateChanges
             await client.start()
             for number in 1...3 {
@@ -148,7 +149,7 @@ import Testing
                 return by == "ack \(sent)"
             }
             let client = ReconnectingWebSocket(
-                urls: ["ws://\(address)/"],
+                "ws://\(address)/",
                 policy: .constant(.milliseconds(1)),
                 options: options
             )

@@ -16,7 +16,7 @@ import Testing
             let recorder = StageRecorder()
             var options = ReconnectOptions()
             options.webSocketOptions.onStage = { recorder.tell($0) }
-            let client = ReconnectingWebSocket(urls: [url], policy: .constant(.zero), options: options)
+            let client = ReconnectingWebSocket(url, policy: .constant(.zero), options: options)
             let observers = (0..<2).map { _ in client.stages }
             let states = client.stateChanges
             await client.start()
@@ -47,7 +47,7 @@ import Testing
     @Test("Whoever comes late gets the last event first, and what follows")
     func late() async throws {
         try await withListener { url, accept in
-            let client = ReconnectingWebSocket(urls: [url])
+            let client = ReconnectingWebSocket(url)
             await client.start()
             let peer = try await accept()
             _ = try await peer.readHead()

@@ -22,7 +22,7 @@ import Testing
             server.webSocket("/open") { socket in await socket.close(code: .normalClosure) }
         } _: { address in
             let urls = ["ws://\(address)/closed", "ws://\(address)/open"]
-            let client = ReconnectingWebSocket(urls: urls, policy: .constant(.milliseconds(1)))
+            let client = ReconnectingWebSocket(urls, policy: .constant(.milliseconds(1)))
             let states = client.stateChanges
             for try await session in client.sessions { for try await _ in session.messages {} }
             let words = await ReconnectingWebSocket.changes(states, until: "stopped 1000")
@@ -42,7 +42,7 @@ import Testing
                 await socket.close(code: number < 3 ? .serviceRestart : .normalClosure)
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
+            let client = ReconnectingWebSocket("ws://\(address)/", policy: .constant(.milliseconds(1)))
             let observers = (0..<2).map { _ in client.stateChanges }
             var messages: [Message] = []
             var attempts: [Int] = []
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("The messages of all connections are as of one socket, behind a preamble on each; what waits is sent")
+    @Test("The messages of all connections are as of one socket, after onOpen on each; what waits is sent")
     func messages() async throws {
         let count = Numbering()
         try await withServer { server in
@@ -86,8 +86,11 @@ import Testing
                 await socket.close(code: number < 3 ? .serviceRestart : .normalClosure)
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
-            client.preamble { socket in try await socket.send("hello") }
+            let client = ReconnectingWebSocket(
+                "ws://\(address)/",
+                policy: .constant(.milliseconds(1)),
+                onOpen: { socket in try await socket.send("hello") }
+            )
             // Taken before there is a connection; two for each.
             for number in 1...2 { try await client.send("\(number)") }
             let states = client.stateChanges
@@ -129,7 +132,7 @@ import Testing
                 connection.options.headers[.authorization] = "token \(connection.attempt.number)"
             }
             let client = ReconnectingWebSocket(
-                urls: ["ws://\(address)/"],
+                "ws://\(address)/",
                 policy: .constant(.milliseconds(1)),
                 options: options
             )
@@ -153,7 +156,7 @@ import Testing
                 for try await message in socket.messages { try await socket.send(message) }
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(Self.long))
+            let client = ReconnectingWebSocket("ws://\(address)/", policy: .constant(Self.long))
             let states = client.stateChanges
             var messages = client.messages.makeAsyncIterator()
             try await client.send("one")
@@ -179,7 +182,7 @@ import Testing
         let url = "ws://\(port.address)/"
         var options = ReconnectOptions()
         if isFollowed { options.follow(changes) }
-        let client = ReconnectingWebSocket(urls: [url], policy: .constant(Self.long), options: options)
+        let client = ReconnectingWebSocket(url, policy: .constant(Self.long), options: options)
         let states = client.stateChanges
         await client.start()
         #expect(
@@ -203,7 +206,7 @@ import Testing
         try await withServer { server in
             server.tls = TLSServerOptions(identity)
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["wss://localhost:\(address.port)/"])
+            let client = ReconnectingWebSocket("wss://localhost:\(address.port)/")
             let states = client.stateChanges
             await expect(.cannotConnect) { for try await _ in client.sessions {} }
             #expect(await ReconnectingWebSocket.changes(states, until: "stopped untrusted").count == 2)
@@ -216,7 +219,7 @@ import Testing
         var options = ReconnectOptions()
         options.outboxMessages = 2
         let client = ReconnectingWebSocket(
-            urls: ["ws://\(port.address)/"],
+            "ws://\(port.address)/",
             policy: .constant(Self.long),
             options: options
         )
@@ -236,7 +239,7 @@ import Testing
     @Test("A ping is for the connection that is open; without one the error says what the client does instead")
     func pinging() async throws {
         try await withListener { url, accept in
-            let client = ReconnectingWebSocket(urls: [url], policy: .constant(Self.long))
+            let client = ReconnectingWebSocket(url, policy: .constant(Self.long))
             let states = client.stateChanges
             func expectNone(_ part: String) async {
                 await #expect {
@@ -274,7 +277,7 @@ import Testing
     @Test("Whether a message is compressed is up to the sender, also where it waits for a connection")
     func compressing() async throws {
         try await withListener { url, accept in
-            let client = ReconnectingWebSocket(urls: [url])
+            let client = ReconnectingWebSocket(url)
             let text = String(repeating: "compressible ", count: 100)
             func expectFrames(_ peer: RawPeer) async throws {
                 for bits in [UInt8(0x40), 0] { #expect(try await peer.readFrame().reservedBits == bits) }
@@ -298,7 +301,7 @@ import Testing
     @Test("A client that nobody has any more closes its connection; one who waits for it can be cancelled")
     func dropping() async throws {
         try await withListener { url, accept in
-            var client: ReconnectingWebSocket? = ReconnectingWebSocket(urls: [url])
+            var client: ReconnectingWebSocket? = ReconnectingWebSocket(url)
             await client?.start()
             let peer = try await accept()
             try await peer.acceptWebSocket()
@@ -319,7 +322,7 @@ import Testing
     }
 
     @Test("An attempt that takes too long is given up, also where the caller's own code doesn't heed it")
-    func slowPreamble() async throws {
+    func slowOpening() async throws {
         let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
         try await withServer { server in
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
@@ -328,8 +331,7 @@ import Testing
             options.attemptTimeout = .milliseconds(50)
             var policy = ReconnectPolicy.constant(.zero)
             policy.attemptLimit = 2
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: policy, options: options)
-            client.preamble { _ in
+            let client = ReconnectingWebSocket("ws://\(address)/", policy: policy, options: options) { _ in
                 await Task { for await _ in gate {} }.value
             }
             let states = client.stateChanges
@@ -340,7 +342,7 @@ import Testing
         }
     }
 
-    @Test("A server that closes during the preamble is judged by its code, and nobody gets the connection")
+    @Test("A server that closes during onOpen is judged by its code, and nobody gets the connection")
     func refusedLogin() async throws {
         try await withServer { server in
             server.webSocket("/") { socket in
@@ -348,8 +350,7 @@ import Testing
                 await socket.close(code: .policyViolation, reason: "wrong password")
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
-            client.preamble { socket in
+            let client = ReconnectingWebSocket("ws://\(address)/") { socket in
                 try await socket.send("login")
                 _ = try await socket.receive()
             }
@@ -373,7 +374,7 @@ import Testing
                 for try await _ in socket.messages {}
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.seconds(2)))
+            let client = ReconnectingWebSocket("ws://\(address)/", policy: .constant(.seconds(2)))
             let states = client.stateChanges
             await client.start()
             for await change in states {
@@ -396,7 +397,7 @@ import Testing
         try await withServer { server in
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
+            let client = ReconnectingWebSocket("ws://\(address)/")
             let states = client.stateChanges
             for try await session in client.sessions {
                 if resets { await session.reset() } else { await session.close(code: .goingAway) }

@@ -80,7 +80,7 @@ struct TimelineSinkTests {
         var options = ReconnectOptions()
         options.webSocketOptions.timelines = [reports.sink]
         let client = ReconnectingWebSocket(
-            urls: ["ws://\(port.address)/"],
+            "ws://\(port.address)/",
             policy: .delays { failures in failures < 3 ? .zero : .seconds(3_600) },
             options: options
         )

@@ -21,7 +21,7 @@ import Testing
                 await socket.close(code: number < 2 ? .serviceRestart : .normalClosure)
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
+            let client = ReconnectingWebSocket("ws://\(address)/", policy: .constant(.milliseconds(1)))
             let typed = TypedReconnectingWebSocket(client, codec: NoteCodec())
             await expect(.encodingFailed) { try await typed.send(Note(id: 9, text: "")) }
             var seen: [Note] = []
@@ -44,7 +44,7 @@ import Testing
     @Test("To close because of a message is to close the client, with that code")
     func closing() async throws {
         try await withListener { url, accept in
-            let client = ReconnectingWebSocket(urls: [url], policy: .constant(.zero))
+            let client = ReconnectingWebSocket(url, policy: .constant(.zero))
             let typed = TypedReconnectingWebSocket(
                 client,
                 codec: NoteCodec(),
@@ -64,7 +64,7 @@ import Testing
     @Test("A wait that is cancelled ends with an error of the same type")
     func cancelling() async throws {
         let port = try ReservedPort()
-        let client = ReconnectingWebSocket(urls: ["ws://\(port.address)/"], policy: .constant(.seconds(3_600)))
+        let client = ReconnectingWebSocket("ws://\(port.address)/", policy: .constant(.seconds(3_600)))
         let typed = TypedReconnectingWebSocket(client, codec: NoteCodec())
         let waiting = Task { for try await _ in typed.messages {} }
         waiting.cancel()

@@ -196,7 +196,7 @@ final class Soak: Sendable {
         var (policy, reconnect) = (ReconnectPolicy.standard, ReconnectOptions())
         policy.backoff = .exponential(from: .milliseconds(10), to: .milliseconds(100))
         reconnect.connection = options
-        let client = ReconnectingWebSocket(urls: [url], policy: policy, options: reconnect, on: group)
+        let client = ReconnectingWebSocket(url, policy: policy, options: reconnect, on: group)
         do {
             var left = 3
             for try await socket in client.sessions {
