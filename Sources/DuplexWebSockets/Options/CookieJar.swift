@@ -8,7 +8,15 @@ import Synchronization
 /// The cookies that servers have set in their answers to handshakes, shared by the connections that have it in their
 /// options (RFC 6265).
 ///
-/// In memory only and bounded: 50 cookies of one domain and 1,000 in all; the oldest goes first. There is no list of public suffixes: a jar is for
+/// In memory and bounded: 50 cookies of one domain and 1,000 in all; the oldest goes first. To keep cookies from one run to the
+/// next, encode the jar, and decode it at the start:
+///
+/// ```swift
+/// try JSONEncoder().encode(jar).write(to: file)
+/// let jar = try JSONDecoder().decode(CookieJar.self, from: Data(contentsOf: file))
+/// ```
+///
+/// Hazard: they let whoever reads the file in as the user; make it readable by the app alone. There is no list of public suffixes: a jar is for
 /// servers of your own, and not for browsing.
 public final class CookieJar: Sendable {
     private let store: Mutex<CookieStore>
@@ -18,7 +26,11 @@ public final class CookieJar: Sendable {
         store = Mutex(CookieStore())
     }
 
-    /// What is in it now.
+    private init(_ store: CookieStore) {
+        self.store = Mutex(store)
+    }
+
+    /// The cookies that it has now.
     package var contents: CookieStore { store.withLock { $0 } }
 
     /// Adds a cookie as a server would.
@@ -47,5 +59,19 @@ public final class CookieJar: Sendable {
     func value(for url: WebSocketURL) -> String? {
         let now = UnixTime.now.seconds
         return store.withLock { $0.value(for: url, at: now) }
+    }
+}
+
+extension CookieJar: Codable {
+    /// Makes a jar with the cookies of one that was encoded.
+    ///
+    /// - Throws: `DecodingError` if it has a cookie that couldn't be sent, or more than the bounds allow.
+    public convenience init(from decoder: any Decoder) throws {
+        self.init(try CookieStore(from: decoder))
+    }
+
+    /// Encodes the cookies that it has now.
+    public func encode(to encoder: any Encoder) throws {
+        try contents.encode(to: encoder)
     }
 }

@@ -153,9 +153,53 @@ package struct Cookie: Sendable, Hashable {
     }
 }
 
+extension Cookie: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case name, value, domain, path, isHostOnly, isSecure, expiry
+    }
+
+    /// Reads a cookie that was kept.
+    ///
+    /// Hazard: what is read is believed, so keep cookies in a place that only the app can write to.
+    ///
+    /// - Parameter decoder: has an object with the members of the cookie.
+    /// - Throws: `DecodingError`, also if the name and the value couldn't be sent: without a name, longer than 4,096 bytes
+    ///   together, or with a control character or a semicolon.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        name = try container.decode(String.self, forKey: .name)
+        value = try container.decode(String.self, forKey: .value)
+        domain = try container.decode(String.self, forKey: .domain)
+        path = try container.decode(String.self, forKey: .path)
+        isHostOnly = try container.decode(Bool.self, forKey: .isHostOnly)
+        isSecure = try container.decode(Bool.self, forKey: .isSecure)
+        expiry = try container.decodeIfPresent(Int64.self, forKey: .expiry)
+        let isSendable = (name + value).utf8.allSatisfy { !Grammar.isControl($0) && $0 != UInt8(ascii: ";") }
+        guard !name.isEmpty, name.utf8.count + value.utf8.count <= Self.sizeBound, isSendable else {
+            let message = "A cookie's name and value can't be sent."
+            throw DecodingError.dataCorruptedError(forKey: .name, in: container, debugDescription: message)
+        }
+    }
+
+    /// Writes the cookie as an object with its members.
+    ///
+    /// - Parameter encoder: gets them.
+    /// - Throws: as the encoder does.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(value, forKey: .value)
+        try container.encode(domain, forKey: .domain)
+        try container.encode(path, forKey: .path)
+        try container.encode(isHostOnly, forKey: .isHostOnly)
+        try container.encode(isSecure, forKey: .isSecure)
+        try container.encodeIfPresent(expiry, forKey: .expiry)
+    }
+}
+
 /// The cookies that servers have set, within bounds (RFC 6265 section 5.3).
 ///
-/// The time is handed in. There is no list of public suffixes: a server below `co.uk` may set a cookie for all of
+/// `Codable`, as a list of cookies, so that they can be kept. The time is handed in. There is no list of public suffixes: a server below `co.uk` may set a cookie for all of
 /// `co.uk`, so a store is for servers of your own rather than for browsing.
 package struct CookieStore: Sendable, Hashable {
     /// The most cookies of one domain; the oldest goes first, as beyond ``bound`` (RFC 6265 section 6.1).
@@ -218,6 +262,12 @@ package struct CookieStore: Sendable, Hashable {
         cookies = []
     }
 
+    /// Adds a cookie that was kept, within the bounds.
+    private mutating func add(_ cookie: Cookie) {
+        cookies.append(cookie)
+        makeRoom(in: cookie.domain, at: .min)
+    }
+
     private mutating func makeRoom(in domain: String, at seconds: Int64) {
         let count = cookies.count { $0.domain == domain }
         guard count > Self.domainBound || cookies.count > Self.bound else { return }
@@ -228,5 +278,27 @@ package struct CookieStore: Sendable, Hashable {
             cookies.remove(at: oldest)
         }
         if cookies.count > Self.bound { cookies.removeFirst() }
+    }
+}
+
+extension CookieStore: Codable {
+    /// Reads cookies that were kept, within the bounds: of too many the oldest are left out.
+    ///
+    /// Expired ones aren't sent, whenever they are read.
+    ///
+    /// - Parameter decoder: has a list of cookies, the oldest first.
+    /// - Throws: `DecodingError`, also if one of them couldn't be sent.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        for cookie in try decoder.singleValueContainer().decode([Cookie].self) { add(cookie) }
+    }
+
+    /// Writes a list of the cookies, the oldest first; those without an expiry, too.
+    ///
+    /// - Parameter encoder: gets the list.
+    /// - Throws: as the encoder does.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(cookies)
     }
 }
