@@ -69,6 +69,102 @@ import Testing
     }
 }
 
+@Suite(.timeLimit(minutes: 1)) struct JSONMessagesTests {
+    private struct Price: Codable, Equatable, Sendable {
+        var cents: Int
+    }
+
+    private struct Unencodable: Encodable, Sendable {
+        var number = Double.nan
+    }
+
+    /// Doubles the prices that come.
+    private static func withDoubling(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for try await price in socket.messages(of: Price.self) {
+                    try await socket.send(json: Price(cents: 2 * price.cents))
+                }
+            }
+        } _: { address in
+            try await body("ws://\(address)/")
+        }
+    }
+
+    @Test("Values go and come without a view of the connection")
+    func connection() async throws {
+        try await Self.withDoubling { url in
+            let socket = try await WebSocket.connect(to: url)
+            var prices = socket.messages(of: Price.self).makeAsyncIterator()
+            for cents in 1...3 {
+                try await socket.send(json: Price(cents: cents))
+                #expect(try await prices.next() == Price(cents: 2 * cents))
+            }
+            let error = await #expect(throws: WebSocketError.self) { try await socket.send(json: Unencodable()) }
+            #expect(error?.code == .encodingFailed)
+            #expect(await socket.close().isClean)
+        }
+    }
+
+    @Test("Those of a client that stays connected follow onOpen, and are decoded by a decoder of the app's own")
+    func client() async throws {
+        try await Self.withDoubling { url in
+            let client = ReconnectingWebSocket(url, onOpen: { socket in try await socket.send(json: Price(cents: 21)) })
+            var prices = client.messages(of: Price.self, decoder: { JSONDecoder() }).makeAsyncIterator()
+            #expect(try await prices.next() == Price(cents: 42))
+            try await client.send(json: Price(cents: 4))
+            #expect(try await prices.next() == Price(cents: 8))
+            await client.close()
+        }
+    }
+
+    @Test("A message that isn't such a value ends a loop with its error, or is skipped, and the connection goes on")
+    func undecodable() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for text in ["[]", #"{"cents":1}"#, "{}", #"{"cents":2}"#] { try await socket.send(text) }
+            }
+        } _: { address in
+            let socket = try await WebSocket.connect(to: "ws://\(address)/")
+            let error = await #expect(throws: WebSocketError.self) {
+                for try await _ in socket.messages(of: Price.self) { Issue.record("a value") }
+            }
+            #expect(error?.code == .decodingFailed)
+            var prices: [Price] = []
+            for try await price in socket.messages(of: Price.self, undecodable: .skip { _ in }) { prices.append(price) }
+            #expect(prices == [Price(cents: 1), Price(cents: 2)])
+        }
+    }
+
+    @Test("Cookies are kept in JSON, and what couldn't be sent isn't read")
+    func cookies() throws {
+        let jar = CookieJar()
+        let url = "wss://example.com/x"
+        try jar.set("a=b; Path=/; Secure; Max-Age=1000", from: url)
+        try jar.set("c=d", from: url)
+        let data = try JSONEncoder().encode(jar.contents)
+        let kept = CookieJar(try JSONDecoder().decode(CookieStore.self, from: data))
+        #expect(kept.contents == jar.contents && kept.contents.cookies.count == 2)
+        for name in ["", "a;b", "a\u{1}", String(repeating: "n", count: 5_000)] {
+            let cookie: [String: Any] = [
+                "name": name, "value": "", "domain": "a", "path": "/", "isHostOnly": true, "isSecure": true,
+            ]
+            let wrong = try JSONSerialization.data(withJSONObject: [cookie])
+            #expect(throws: DecodingError.self) { try JSONDecoder().decode(CookieStore.self, from: wrong) }
+        }
+    }
+
+    @Test("Of more cookies than the bounds allow, the newest are read")
+    func cookieBounds() throws {
+        let cookies = (0..<60).map { number -> [String: Any] in
+            ["name": "n\(number)", "value": "", "domain": "a", "path": "/", "isHostOnly": true, "isSecure": true]
+        }
+        let data = try JSONSerialization.data(withJSONObject: cookies)
+        let store = try JSONDecoder().decode(CookieStore.self, from: data)
+        #expect(store.cookies.count == CookieStore.domainBound && store.cookies.first?.name == "n10")
+    }
+}
+
 @Suite struct CompactJSONTests {
     @Test("JSON is in one line, with its members by name, slashes as they are, and all digits of numbers")
     func text() throws {

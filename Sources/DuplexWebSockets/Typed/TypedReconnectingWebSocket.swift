@@ -89,3 +89,26 @@ public struct TypedReconnectingWebSocket<Incoming: Sendable, Outgoing: Sendable>
         try await coding.decode(message) { code, reason in await client.startClosing(code, reason: reason) }
     }
 }
+
+extension ReconnectingWebSocket {
+    /// The messages of all connections as values, by a codec.
+    ///
+    /// Ends and throws as ``messages`` does, and throws a ``WebSocketError`` with
+    /// ``WebSocketError/Code/decodingFailed`` for a message that can't be decoded: it ends a `for` loop, and the client goes
+    /// on. Iterate again to go on reading, or choose ``UndecodablePolicy/skip(_:)``. Iterated by one task at a time; use
+    /// this, ``messages`` or ``sessions``.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the values.
+    ///   - codec: makes values of messages; `DuplexFoundation` has an overload without it, for JSON.
+    ///   - undecodable: what happens to messages that can't be decoded; to close means to close the client. Default: they
+    ///     are reported.
+    /// - Returns: the values.
+    public nonisolated func messages<Value: Sendable, Other: Sendable>(
+        of type: Value.Type,
+        codec: some MessageCodec<Value, Other>,
+        undecodable: UndecodablePolicy = .report
+    ) -> some AsyncSequence<Value, WebSocketError> & Sendable {
+        TypedReconnectingWebSocket(self, codec: codec, undecodable: undecodable).messages
+    }
+}

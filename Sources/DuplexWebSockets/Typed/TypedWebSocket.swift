@@ -103,3 +103,24 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
         try await coding.decode(message) { code, reason in await socket.beginClose(code, reason: reason) }
     }
 }
+
+extension WebSocket {
+    /// The messages as values as they arrive, by a codec.
+    ///
+    /// Ends and throws as ``messages`` does, and throws a ``WebSocketError`` with
+    /// ``WebSocketError/Code/decodingFailed`` for a message that can't be decoded: it ends a `for` loop, and the connection
+    /// stays open. Iterate again to go on reading, or choose ``UndecodablePolicy/skip(_:)``. Iterated by one task at a time.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the values.
+    ///   - codec: makes values of messages; `DuplexFoundation` has an overload without it, for JSON.
+    ///   - undecodable: what happens to messages that can't be decoded. Default: they are reported.
+    /// - Returns: the values.
+    public nonisolated func messages<Value: Sendable, Other: Sendable>(
+        of type: Value.Type,
+        codec: some MessageCodec<Value, Other>,
+        undecodable: UndecodablePolicy = .report
+    ) -> some AsyncSequence<Value, WebSocketError> & Sendable {
+        TypedWebSocket(self, codec: codec, undecodable: undecodable).messages
+    }
+}

@@ -94,6 +94,41 @@ import Testing
         }
     }
 
+    /// The waits of a connection and of a client.
+    enum Wait: CaseIterable {
+        case receive, ping, messages, values, typedReceive, sessions, clientMessages
+
+        func callAsFunction(_ socket: WebSocket, _ client: ReconnectingWebSocket) async throws {
+            switch self {
+            case .receive: _ = try await socket.receive()
+            case .ping: _ = try await socket.ping()
+            case .messages: for try await _ in socket.messages {}
+            case .values: for try await _ in socket.messages(of: Note.self, codec: NoteCodec()) {}
+            case .typedReceive: _ = try await TypedWebSocket(socket, codec: NoteCodec()).receive()
+            case .sessions: for try await _ in client.sessions {}
+            case .clientMessages: for try await _ in client.messages(of: Note.self, codec: NoteCodec()) {}
+            }
+        }
+    }
+
+    @Test("Cancelling looks the same from functions and loops: isCancellation", arguments: Wait.allCases)
+    func isCancellation(wait: Wait) async throws {
+        try await withListener { url, accept in
+            let client = ReconnectingWebSocket("ws://127.0.0.1:1/", policy: .constant(.seconds(3_600)))
+            let connecting = Task { try await WebSocket.connect(to: url) }
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            let socket = try await connecting.value
+            let waiting = Task { try await wait(socket, client) }
+            waiting.cancel()
+            let error = await #expect(throws: (any Error).self) { try await waiting.value }
+            #expect(error?.isCancellation == true)
+            await peer.reset()
+            await client.close()
+            await socket.close()
+        }
+    }
+
     @Test("A connection that nobody has come for is there later, the last one of several")
     func late() async throws {
         try await withListener { url, accept in
