@@ -50,7 +50,7 @@ extension DelegatedSocket {
     /// - Throws: as `readData(to:limit:timeout:tag:extend:)` with an array.
     public func readData(
         to delimiter: Data,
-        limit: Int = 65_536,
+        limit: ByteCount = .kibibytes(64),
         timeout: Duration? = nil,
         tag: Int = 0,
         extend: TimeoutExtension? = nil

@@ -12,13 +12,13 @@ public import Foundation
 #endif
 
 extension Request {
-    /// The whole body; as `RequestBody.collect(upTo:)`.
+    /// The whole body; as `RequestBody.collect(limit:)`.
     ///
     /// - Parameter limit: the most bytes that are taken. Default: what the route allows.
     /// - Returns: the bytes; none where there is no body.
-    /// - Throws: as `RequestBody.collect(upTo:)`.
-    public func data(upTo limit: ByteCount = .unlimited) async throws -> Data {
-        Data(try await body.collect(upTo: limit))
+    /// - Throws: as `RequestBody.collect(limit:)`.
+    public func data(limit: ByteCount = .unlimited) async throws -> Data {
+        Data(try await body.collect(limit: limit))
     }
 }
 

@@ -31,16 +31,16 @@ extension Request {
     /// - Returns: the value.
     /// - Throws: `HTTPProtocolError` with 415 for a body of another media type than JSON, so that forms of other sites' pages
     ///   aren't read; with 400, and where it is wrong, for what isn't such a value; else as
-    ///   `RequestBody.collect(upTo:)`.
+    ///   `RequestBody.collect(limit:)`.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
-        upTo limit: ByteCount = .unlimited,
+        limit: ByteCount = .unlimited,
         decoder: JSONDecoder? = nil
     ) async throws -> Value {
         guard contentType?.isJSON == true else {
             throw HTTPProtocolError(.unsupportedMediaType, "the body isn't said to be JSON")
         }
-        let bytes = try await body.collect(upTo: limit)
+        let bytes = try await body.collect(limit: limit)
         do {
             return try (decoder ?? JSONSettings.makeDecoder()).decode(type, from: Data(bytes))
         } catch let error as DecodingError {

@@ -68,7 +68,7 @@ extension Socket {
     /// - Throws: as `read(until:limit:timeout:extend:)`.
     public nonisolated func readData(
         until delimiter: Data,
-        limit: Int = 65_536,
+        limit: ByteCount = .kibibytes(64),
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> Data? {

@@ -55,6 +55,13 @@ public struct Topic: Sendable {
         publish(.message(.binary(bytes)))
     }
 
+    /// Publishes the bytes of a slice or of another collection, which are copied before; see ``publish(_:)-(Message)``.
+    @_disfavoredOverload
+    @discardableResult
+    public func publish(_ bytes: some Collection<UInt8>) -> Publication {
+        publish(.message(.binary([UInt8](bytes))))
+    }
+
     /// Publishes a message that a synchronous handler has borrowed; see ``publish(_:)-(Message)``.
     ///
     /// - Parameters:

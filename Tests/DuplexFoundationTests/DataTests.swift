@@ -52,6 +52,33 @@ struct DataTests {
         }
     }
 
+    @Test("Slices and other collections go out as arrays do: on sockets, in messages, pieces and responses")
+    func collections() async throws {
+        let slice = ([9] + Self.bytes + [9])[1...4]
+        try await TestLoop.run { loop in
+            let streams = await SocketPair(on: loop.group)
+            try await streams.client.write(slice)
+            try await streams.client.write(repeatElement(7, count: 2))
+            #expect(try await streams.server.read(exactly: 6) == Self.bytes + [7, 7])
+            await streams.client.reset()
+            await streams.server.reset()
+            let pair = await WebSocketPair(on: loop.group)
+            try await pair.client.send(slice)
+            try await pair.client.send(.binary) { writer in
+                try await writer.write(slice)
+                try await writer.write(repeatElement(7, count: 2))
+            }
+            #expect(try await pair.server.receive() == .binary(Self.bytes))
+            #expect(try await pair.server.receive() == .binary(Self.bytes + [7, 7]))
+            await pair.client.close()
+        }
+        var server = WebServer(port: 0)
+        server.get("/") { _ in Response(type: "image/png") { writer in try await writer.write(slice) } }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/").body == Self.bytes)
+        }
+    }
+
     @Test("A datagram carries data there and back")
     func datagrams() async throws {
         let server = try await UDPSocket.bind(.loopback, families: .ipv4)
@@ -72,7 +99,7 @@ struct DataTests {
     func bodies() async throws {
         var server = WebServer(port: 0)
         server.post("/") { request in
-            Response(.created, type: "image/png", body: try await request.data(upTo: 4))
+            Response(.created, type: "image/png", body: try await request.data(limit: 4))
         }
         try await WebServer.testing(server) { client async throws in
             let answer = try await client.post("/", body: Self.bytes)

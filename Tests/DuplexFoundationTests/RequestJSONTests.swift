@@ -23,7 +23,7 @@ struct RequestJSONTests {
     private func testing(_ body: (TestClient) async throws -> Void) async throws {
         var server = WebServer(port: 0)
         server.post("/orders") { request in
-            var order = try await request.decode(Order.self, upTo: 200)
+            var order = try await request.decode(Order.self, limit: 200)
             order.note = "taken"
             return try Response(.created, json: order)
         }

@@ -14,8 +14,11 @@ struct TopicTests {
         var iterator = topics["prices/#"].makeAsyncIterator()
         topics["prices/gold"].publish("1")
         topics["prices/silver"].publish([2])
+        let bytes: [UInt8] = [1, 2, 3]
+        topics["prices/tin"].publish(bytes[1...])
         #expect(await iterator.next()?.text == "1")
         #expect(await iterator.next()?.message == .binary([2]))
+        #expect(await iterator.next()?.message == .binary([2, 3]))
     }
 
     @Test("Of more than 1,000 that wait the oldest are dropped, which is told")

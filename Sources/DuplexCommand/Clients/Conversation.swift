@@ -180,7 +180,7 @@ struct StreamPartner: Partner {
     func send(_ line: String) async throws { try await socket.write(line + lineEnd) }
 
     func next() async throws -> Message? {
-        try await socket.readLine(limit: limit).map { .text($0) }
+        try await socket.readLine(limit: ByteCount(limit)).map { .text($0) }
     }
 
     func finishSending() async { await socket.finishWriting() }

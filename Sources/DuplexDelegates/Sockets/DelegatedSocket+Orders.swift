@@ -56,13 +56,13 @@ extension DelegatedSocket {
     /// - Throws: as ``readData(upTo:timeout:tag:extend:)``.
     public func readData(
         to delimiter: [UInt8],
-        limit: Int = 65_536,
+        limit: ByteCount = .kibibytes(64),
         timeout: Duration? = nil,
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
         try SocketError.check(timeout: timeout)
-        try add(.until(delimiter, limit: limit), tag) {
+        try add(.until(delimiter, limit: limit.bytes), tag) {
             try await $0.read(until: delimiter, limit: limit, timeout: timeout, extend: extend)
         }
     }
@@ -70,7 +70,7 @@ extension DelegatedSocket {
     /// Asks for what comes up to a delimiter, such as `"\r\n"`; see ``readData(to:limit:timeout:tag:extend:)-([UInt8],_,_,_,_)``.
     public func readData(
         to delimiter: String,
-        limit: Int = 65_536,
+        limit: ByteCount = .kibibytes(64),
         timeout: Duration? = nil,
         tag: Int = 0,
         extend: TimeoutExtension? = nil

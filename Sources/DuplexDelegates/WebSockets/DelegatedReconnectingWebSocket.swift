@@ -60,6 +60,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
     ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
+    ///   - onOpen: the first thing on each connection, such as logging in; as of `ReconnectingWebSocket`. Default: nothing.
     @MainActor
     public convenience init(
         urls: [String],
@@ -68,9 +69,10 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         delegate: (any ReconnectingDelegate)? = nil,
         queueLimit: ByteCount = .mebibytes(16),
         queueCount: Int = 16_384,
-        on group: EventLoopGroup = .shared
+        on group: EventLoopGroup = .shared,
+        onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
     ) {
-        let client = ReconnectingWebSocket(urls, policy: policy, options: options, on: group)
+        let client = ReconnectingWebSocket(urls, policy: policy, options: options, on: group, onOpen: onOpen)
         self.init(client, .queue(.main), queueLimit, queueCount)
         self.delegate = delegate
     }
@@ -86,6 +88,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
     ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
+    ///   - onOpen: the first thing on each connection, such as logging in; as of `ReconnectingWebSocket`. Default: nothing.
     public convenience init(
         urls: [String],
         policy: ReconnectPolicy = .standard,
@@ -94,7 +97,8 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         queue: DispatchQueue,
         queueLimit: ByteCount = .mebibytes(16),
         queueCount: Int = 16_384,
-        on group: EventLoopGroup = .shared
+        on group: EventLoopGroup = .shared,
+        onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
     ) {
         self.init(
             urls: urls,
@@ -104,7 +108,8 @@ public final class DelegatedReconnectingWebSocket: Sendable {
             place: .queue(queue),
             queueLimit: queueLimit,
             queueCount: queueCount,
-            on: group
+            on: group,
+            onOpen: onOpen
         )
     }
 
@@ -117,9 +122,10 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         place: DelegatePlace,
         queueLimit: ByteCount,
         queueCount: Int,
-        on group: EventLoopGroup
+        on group: EventLoopGroup,
+        onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
     ) {
-        let client = ReconnectingWebSocket(urls, policy: policy, options: options, on: group)
+        let client = ReconnectingWebSocket(urls, policy: policy, options: options, on: group, onOpen: onOpen)
         self.init(client, place, queueLimit, queueCount)
         setDelegate(delegate)
     }
@@ -207,6 +213,10 @@ public final class DelegatedReconnectingWebSocket: Sendable {
 
     /// Queues bytes; see ``send(_:)-(Message)``.
     public func send(_ bytes: [UInt8]) throws { try send(.binary(bytes)) }
+
+    /// Queues the bytes of a slice or of another collection, which are copied before; see ``send(_:)-(Message)``.
+    @_disfavoredOverload
+    public func send(_ bytes: some Collection<UInt8>) throws { try send(.binary([UInt8](bytes))) }
 
     /// Reports that the machine's network has changed; see `ReconnectingWebSocket.networkChanged()`.
     public func networkChanged() {

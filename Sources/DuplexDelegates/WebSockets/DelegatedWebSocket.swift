@@ -250,6 +250,12 @@ public final class DelegatedWebSocket: Sendable {
         try send(.binary(bytes))
     }
 
+    /// Queues the bytes of a slice or of another collection, which are copied before; see ``send(_:)-(Message)``.
+    @_disfavoredOverload
+    public func send(_ bytes: some Collection<UInt8>) throws {
+        try send(.binary([UInt8](bytes)))
+    }
+
     /// Queues a ping, after the messages of earlier calls; the delegate gets its pong.
     ///
     /// - Parameter payload: what it carries, and its pong; cut at 125 bytes. Default: nothing.

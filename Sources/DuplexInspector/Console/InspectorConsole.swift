@@ -29,9 +29,9 @@ public final class InspectorConsole: Sendable {
     ///
     /// - Parameters:
     ///   - count: how many lines are kept at most; the first ones go. Default: 10,000.
-    ///   - size: how many bytes they have at most. Default: 8 MiB.
-    public init(keeping count: Int = 10_000, upTo size: ByteCount = .mebibytes(8)) {
-        entries = LiveRing(keeping: count, size)
+    ///   - limit: how many bytes they have at most. Default: 8 MiB.
+    public init(keeping count: Int = 10_000, limit: ByteCount = .mebibytes(8)) {
+        entries = LiveRing(keeping: count, limit)
     }
 
     /// Takes what the process writes to standard output and standard error until ``endCapture()``, and passes it on to where it

@@ -160,7 +160,7 @@ struct RecordingsRoom: InspectorRoom {
     // MARK: Importing
 
     private func take(_ request: Request) async throws -> Response {
-        let bytes = try await request.body.collect(upTo: HARFile.largest)
+        let bytes = try await request.body.collect(limit: HARFile.largest)
         let reading: HARFile.Reading
         do {
             reading = try HARFile.read(bytes)

@@ -98,7 +98,7 @@ public struct MultipartPart: AsyncSequence {
     /// - Parameter limit: the most bytes that are taken. Default: 1 MiB.
     /// - Returns: the bytes.
     /// - Throws: `HTTPProtocolError` with 413 when there are more; else as ``MultipartForm/AsyncIterator/next()``.
-    public func collect(upTo limit: ByteCount = .mebibytes(1)) async throws -> [UInt8] {
+    public func collect(limit: ByteCount = .mebibytes(1)) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let piece = try await reader.nextPiece(of: number) {
             guard piece.count <= limit.bytes - bytes.count else {
@@ -114,10 +114,10 @@ public struct MultipartPart: AsyncSequence {
     /// - Parameter limit: the most bytes that are taken. Default: 1 MiB.
     /// - Returns: the text.
     /// - Throws: `HTTPProtocolError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no
-    ///   text in it; else as ``collect(upTo:)``.
-    public func text(upTo limit: ByteCount = .mebibytes(1)) async throws -> String {
+    ///   text in it; else as ``collect(limit:)``.
+    public func text(limit: ByteCount = .mebibytes(1)) async throws -> String {
         let charset = try Charset(of: mediaType)
-        return try charset.decode(try await collect(upTo: limit))
+        return try charset.decode(try await collect(limit: limit))
     }
 }
 
@@ -189,11 +189,11 @@ extension Request {
     /// - Returns: the names and values, decoded and in their order.
     /// - Throws: `HTTPProtocolError` with 415 for a body of another media type, with 400 for one that can't be decoded or has more
     ///   than 1,000 fields, with 413 beyond the limit; else as ``RequestBody/AsyncIterator/next()``.
-    public func form(upTo limit: ByteCount = .unlimited) async throws -> QueryItems {
+    public func form(limit: ByteCount = .unlimited) async throws -> QueryItems {
         guard contentType?.matches(.urlEncodedForm) == true else {
             throw HTTPProtocolError(.unsupportedMediaType, "the body is no form of names and values")
         }
-        let bytes = try await body.collect(upTo: limit)
+        let bytes = try await body.collect(limit: limit)
         guard let text = String(validating: bytes, as: UTF8.self), let items = QueryItems(text) else {
             throw HTTPProtocolError(.malformedBody, "the form isn't made of names and values that can be decoded")
         }

@@ -47,7 +47,7 @@ public struct ReceivedFile: Sendable {
     /// - Throws: `HTTPProtocolError` with 413 beyond the limit; `SocketError` of the disk; what `next` throws.
     init(
         in folder: String?,
-        upTo limit: ByteCount,
+        limit: ByteCount,
         isolation: isolated (any Actor)? = #isolation,
         next: () async throws -> [UInt8]?
     ) async throws {
@@ -92,22 +92,22 @@ extension Request {
     /// - Returns: the file, whole.
     /// - Throws: `HTTPProtocolError` with 413 beyond the limit; `SocketError` when the disk takes no more, answered with 507 where it is
     ///   full and with 500 otherwise; else as ``RequestBody/AsyncIterator/next()``.
-    public func file(in folder: String? = nil, upTo limit: ByteCount = .unlimited) async throws -> ReceivedFile {
+    public func file(in folder: String? = nil, limit: ByteCount = .unlimited) async throws -> ReceivedFile {
         var pieces = body.makeAsyncIterator()
-        return try await ReceivedFile(in: folder, upTo: limit) { try await pieces.next() }
+        return try await ReceivedFile(in: folder, limit: limit) { try await pieces.next() }
     }
 }
 
 extension MultipartPart {
-    /// The content of the part as a file on disk; see ``Request/file(in:upTo:)``.
+    /// The content of the part as a file on disk; see ``Request/file(in:limit:)``.
     ///
     /// - Parameters:
     ///   - folder: where it is made. Default: the system's folder for such files (`TMPDIR`, or `/tmp`).
     ///   - limit: the most bytes that are taken. Default: what the route and the form's limits allow.
     /// - Returns: the file, whole.
-    /// - Throws: as ``Request/file(in:upTo:)``, and as ``MultipartForm/AsyncIterator/next()``.
-    public func file(in folder: String? = nil, upTo limit: ByteCount = .unlimited) async throws -> ReceivedFile {
+    /// - Throws: as ``Request/file(in:limit:)``, and as ``MultipartForm/AsyncIterator/next()``.
+    public func file(in folder: String? = nil, limit: ByteCount = .unlimited) async throws -> ReceivedFile {
         var pieces = makeAsyncIterator()
-        return try await ReceivedFile(in: folder, upTo: limit) { try await pieces.next() }
+        return try await ReceivedFile(in: folder, limit: limit) { try await pieces.next() }
     }
 }

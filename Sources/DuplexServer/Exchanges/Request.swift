@@ -11,7 +11,7 @@ public struct Request: Sendable {
     public let head: RequestHead
     /// What the parameters of the route's path stood for, percent-decoded: `name` for `/hello/:name`.
     public internal(set) var parameters: PathParameters
-    /// The body, in pieces as they come, or whole by ``RequestBody/collect(upTo:)``; a handler may leave it.
+    /// The body, in pieces as they come, or whole by ``RequestBody/collect(limit:)``; a handler may leave it.
     public let body: RequestBody
     /// The connection that it came by.
     public let connection: Connection
@@ -96,15 +96,15 @@ public struct Request: Sendable {
 
     /// The body as text, by the charset of its media type; UTF-8 where none is named.
     ///
-    /// For the bytes see ``RequestBody/collect(upTo:)``.
+    /// For the bytes see ``RequestBody/collect(limit:)``.
     ///
     /// - Parameter limit: the most bytes that are taken. Default: what the route allows.
     /// - Returns: the text; an empty one where there is no body.
     /// - Throws: `HTTPProtocolError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no text in it,
     ///   with 413 beyond the limit; else as ``RequestBody/AsyncIterator/next()``.
-    public func text(upTo limit: ByteCount = .unlimited) async throws -> String {
+    public func text(limit: ByteCount = .unlimited) async throws -> String {
         let charset = try Charset(of: contentType)
-        return try charset.decode(try await body.collect(upTo: limit))
+        return try charset.decode(try await body.collect(limit: limit))
     }
 
     // MARK: Early hints

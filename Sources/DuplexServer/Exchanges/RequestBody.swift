@@ -53,7 +53,7 @@ public struct RequestBody: AsyncSequence, Sendable {
     /// - Parameter limit: the most bytes that are taken. Default: what the route allows.
     /// - Returns: the bytes; none where there is no body.
     /// - Throws: `HTTPProtocolError` with `bodyTooLarge` when there are more, else as ``AsyncIterator/next()``.
-    public func collect(upTo limit: ByteCount = .unlimited) async throws -> [UInt8] {
+    public func collect(limit: ByteCount = .unlimited) async throws -> [UInt8] {
         guard let exchange else { return [] }
         if let length, length > limit.bytes { throw Self.tooLarge(limit) }
         var bytes: [UInt8] = []

@@ -161,6 +161,12 @@ public struct ResponseWriter: Sendable {
         try await exchange.write(bytes)
     }
 
+    /// Writes a piece of the bytes of a slice or of another collection, which are copied before; see ``write(_:)-([UInt8])``.
+    @_disfavoredOverload
+    public func write(_ bytes: some Collection<UInt8> & Sendable) async throws {
+        try await exchange.write([UInt8](bytes))
+    }
+
     /// Writes a piece of text in UTF-8; as bytes are.
     public func write(_ text: String) async throws {
         try await exchange.write(Array(text.utf8))

@@ -395,8 +395,8 @@ final class UploaderHandler: Sendable {
             var changes: [(from: FolderPath?, change: FolderChange)] = []
             for try await part in try request.multipart() {
                 switch (part.filename, part.name) {
-                case (nil, "path"): path = try Self.path(try await part.text(upTo: Self.textSize))
-                case (nil, "clash"): conflict = try Self.conflict(try await part.text(upTo: Self.textSize))
+                case (nil, "path"): path = try Self.path(try await part.text(limit: Self.textSize))
+                case (nil, "clash"): conflict = try Self.conflict(try await part.text(limit: Self.textSize))
                 // A browser sends that where nobody has chosen a file.
                 case (nil, _), ("", _): break
                 default:

@@ -332,6 +332,12 @@ public struct MessageWriter: Sendable {
         try await socket.writePiece(piece, id)
     }
 
+    /// Sends a piece of the bytes of a slice or of another collection, which are copied before; see ``write(_:)-([UInt8])``.
+    @_disfavoredOverload
+    public func write(_ piece: some Collection<UInt8> & Sendable) async throws {
+        try await write([UInt8](piece))
+    }
+
     /// Sends a piece of text; see ``write(_:)-([UInt8])``.
     public func write(_ text: String) async throws {
         try await write(Array(text.utf8))
@@ -566,6 +572,12 @@ public struct WebSocketStream: AsyncSequence, Sendable {
     /// - Throws: as ``read()``, and ``WebSocketError/Code/closed`` if the stream ends before.
     public func read(exactly count: Int) async throws -> [UInt8] {
         try await socket.readStream(exactly: count)
+    }
+
+    /// Writes the bytes of a slice or of another collection, which are copied before; see ``write(_:)-([UInt8])``.
+    @_disfavoredOverload
+    public func write(_ bytes: some Collection<UInt8> & Sendable) async throws {
+        try await write([UInt8](bytes))
     }
 
     /// Writes bytes, in messages of at most 64 KiB.

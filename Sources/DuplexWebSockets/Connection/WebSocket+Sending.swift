@@ -72,6 +72,12 @@ extension WebSocket {
         try await send(.binary(bytes))
     }
 
+    /// Sends the bytes of a slice or of another collection, which are copied before; see ``send(_:)-(Message)``.
+    @_disfavoredOverload
+    public nonisolated func send(_ bytes: some Collection<UInt8> & Sendable) async throws {
+        try await send(.binary([UInt8](bytes)))
+    }
+
     /// Queues a message to be sent at the end of the loop's turn; for synchronous handlers.
     ///
     /// The call never waits: when the result is false, stop sending until ``WebSocketHandler/becameWritable(_:)``, and watch

@@ -595,6 +595,12 @@ public actor ReconnectingWebSocket {
         try await send(.binary(bytes))
     }
 
+    /// Sends the bytes of a slice or of another collection, which are copied before; see ``send(_:)-(Message)``.
+    @_disfavoredOverload
+    public func send(_ bytes: some Collection<UInt8> & Sendable) async throws {
+        try await send(.binary([UInt8](bytes)))
+    }
+
     private static let isOver = WebSocketError(.closed, message: "The client has ended: it doesn't connect any more.")
 
     private func cancelSender(_ id: UInt64) {

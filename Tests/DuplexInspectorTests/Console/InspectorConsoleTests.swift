@@ -18,7 +18,7 @@ struct InspectorConsoleTests {
     @Test("The last lines are kept, in number and in bytes")
     func bounds() {
         let few = InspectorConsole(keeping: 3)
-        let small = InspectorConsole(upTo: .kibibytes(4))
+        let small = InspectorConsole(limit: .kibibytes(4))
         for number in 0..<100 {
             Self.logger(few).info("\(number)")
             Self.logger(small).info("\(String(repeating: "x", count: 1_000))")

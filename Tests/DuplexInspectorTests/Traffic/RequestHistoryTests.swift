@@ -108,7 +108,7 @@ struct RequestWatcherTests {
     func coded() async throws {
         var server = WebServer(port: 0)
         server.post("/packed", .compressResponses()) { request in
-            _ = try await request.body.collect(upTo: .kibibytes(64))
+            _ = try await request.body.collect(limit: .kibibytes(64))
             return String(repeating: "x", count: 4_000)
         }
         server.get("/own") { _ in Response(type: .plainText, headers: [.contentEncoding: "gzip"], body: [31, 139, 8]) }

@@ -97,7 +97,7 @@ import Testing
             server.limits.http.bodySize = 4
             server.post("/small") { request in "\(try await request.body.collect().count)" }
             server.post("/large", .bodySize(64)) { request in "\(try await request.body.collect().count)" }
-            server.post("/own", .bodySize(64)) { request in "\(try await request.body.collect(upTo: 2).count)" }
+            server.post("/own", .bodySize(64)) { request in "\(try await request.body.collect(limit: 2).count)" }
         } _: { address in
             let chunked = "POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n"
             let cases = [

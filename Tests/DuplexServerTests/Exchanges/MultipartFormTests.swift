@@ -38,7 +38,7 @@ struct MultipartFormTests {
         }
         server.post("/text") { request in
             for try await part in try request.multipart() where part.name == "text" {
-                return try await part.text(upTo: 6)
+                return try await part.text(limit: 6)
             }
             return "none"
         }
@@ -50,7 +50,7 @@ struct MultipartFormTests {
             return names.joined(separator: " ")
         }
         server.post("/form") { request in
-            let form = try await request.form(upTo: 20)
+            let form = try await request.form(limit: 20)
             return form.map { "\($0.name)=\($0.value)" }.joined(separator: "|")
         }
         try await WebServer.testing(server, body)

@@ -44,7 +44,7 @@ struct ReceivedFileTests {
                     try await file.move(to: "\(folder)/kept")
                     return file.path
                 }
-                server.post("/short") { request in "\(try await request.file(in: folder, upTo: 3).size)" }
+                server.post("/short") { request in "\(try await request.file(in: folder, limit: 3).size)" }
                 server.post("/nowhere") { request in try await request.file(in: "/nowhere").path }
             } _: { address async throws in
                 let peer = try await RawPeer.connect(to: address)

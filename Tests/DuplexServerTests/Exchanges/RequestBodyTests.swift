@@ -62,7 +62,7 @@ import Testing
     @Test("Exactly as many bytes are taken as are allowed, in one piece and in several, and not one more")
     func limit() async throws {
         try await withServer { server in
-            server.post("/") { request in "\(try await request.body.collect(upTo: 5).count)" }
+            server.post("/") { request in "\(try await request.body.collect(limit: 5).count)" }
         } _: { address in
             let head = "POST / HTTP/1.1\r\nHost: a\r\n"
             for (body, status, text) in [

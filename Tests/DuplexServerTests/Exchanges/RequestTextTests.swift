@@ -12,7 +12,7 @@ struct RequestTextTests {
     private func testing(_ body: (TestClient) async throws -> Void) async throws {
         var server = WebServer(port: 0)
         server.post("/text") { request in try await request.text() }
-        server.post("/short") { request in try await request.text(upTo: 2) }
+        server.post("/short") { request in try await request.text(limit: 2) }
         server.post("/parts") { request in
             var text = ""
             for try await part in try request.multipart() { text += try await part.text() }

@@ -294,7 +294,10 @@ struct WebSocketAuthenticationTests {
             #expect(error?.timeline?.upgrade != nil)
             #expect(error?.description.contains("2 requests") == true)
         }
-        try await request(.digest(user: "mia", password: "pw"), answer: "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\n\r\n") {
+        try await request(
+            .digest(user: "mia", password: "pw"),
+            answer: "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\n\r\n"
+        ) {
             _,
             attempt,
             peer,

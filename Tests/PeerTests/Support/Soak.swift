@@ -75,7 +75,7 @@ final class Soak: Sendable {
             for try await message in socket.messages { try await socket.send(message) }
         }
         server.get("/hello") { _ in "hello" }
-        server.post("/count") { request in "\(try await request.body.collect(upTo: .mebibytes(1)).count)" }
+        server.post("/count") { request in "\(try await request.body.collect(limit: .mebibytes(1)).count)" }
         server.events("/events", of: feed, replay: 1)
         try feed.publish("news")
         server.topics("/topics", of: topics) { _ in true }
@@ -195,7 +195,7 @@ final class Soak: Sendable {
     private func reconnecting(_ url: String) async throws {
         var (policy, reconnect) = (ReconnectPolicy.standard, ReconnectOptions())
         policy.backoff = .exponential(from: .milliseconds(10), to: .milliseconds(100))
-        reconnect.connection = options
+        reconnect.webSocketOptions = options
         let client = ReconnectingWebSocket(url, policy: policy, options: reconnect, on: group)
         do {
             var left = 3

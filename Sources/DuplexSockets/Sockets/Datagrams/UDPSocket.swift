@@ -489,6 +489,14 @@ public actor UDPSocket {
         try await send(Datagram(bytes), timeout: timeout)
     }
 
+    /// Sends the bytes of a slice or of another collection, which are copied before, to the peer of a connected socket.
+    ///
+    /// See ``send(_:timeout:)-(Datagram,_)``.
+    @_disfavoredOverload
+    public func send(_ bytes: some Collection<UInt8> & Sendable, timeout: Duration? = nil) async throws {
+        try await send(Datagram([UInt8](bytes)), timeout: timeout)
+    }
+
     /// Sends a text as UTF-8 to the peer of a connected socket.
     ///
     /// See ``send(_:timeout:)-(Datagram,_)``.
@@ -501,6 +509,18 @@ public actor UDPSocket {
     /// See ``send(_:timeout:)-(Datagram,_)``.
     public func send(_ bytes: [UInt8], to peer: SocketAddress, timeout: Duration? = nil) async throws {
         try await send(Datagram(bytes, to: peer), timeout: timeout)
+    }
+
+    /// Sends the bytes of a slice or of another collection, which are copied before, to an address.
+    ///
+    /// See ``send(_:timeout:)-(Datagram,_)``.
+    @_disfavoredOverload
+    public func send(
+        _ bytes: some Collection<UInt8> & Sendable,
+        to peer: SocketAddress,
+        timeout: Duration? = nil
+    ) async throws {
+        try await send(Datagram([UInt8](bytes), to: peer), timeout: timeout)
     }
 
     /// Sends a datagram to a host, whose name is looked up each time; the first address that there is a way to gets it.

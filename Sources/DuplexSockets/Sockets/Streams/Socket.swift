@@ -556,18 +556,18 @@ public actor Socket {
     ///   ``read(upTo:timeout:extend:)``.
     public nonisolated func read(
         until delimiter: [UInt8],
-        limit: Int = 65_536,
+        limit: ByteCount = .kibibytes(64),
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8]? {
-        try ReadGoal.until(delimiter, limit: limit).check()
-        return try await read(.until(delimiter, limit: limit), timeout, extend)
+        try ReadGoal.until(delimiter, limit: limit.bytes).check()
+        return try await read(.until(delimiter, limit: limit.bytes), timeout, extend)
     }
 
     /// Reads up to a delimiter; see ``read(until:limit:timeout:extend:)-([UInt8],_,_,_)``.
     public nonisolated func read(
         until delimiter: String,
-        limit: Int = 65_536,
+        limit: ByteCount = .kibibytes(64),
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8]? {
@@ -584,12 +584,12 @@ public actor Socket {
     /// - Throws: ``SocketError`` with ``SocketError/Code/limitExceeded``, and what came stays for the next read; with
     ///   ``SocketError/Code/invalidUTF8``, and the line is gone; otherwise as ``read(upTo:timeout:extend:)``.
     public nonisolated func readLine(
-        limit: Int = 65_536,
+        limit: ByteCount = .kibibytes(64),
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> String? {
-        try ReadGoal.line(limit: limit).check()
-        guard let bytes = try await read(.line(limit: limit), timeout, extend) else { return nil }
+        try ReadGoal.line(limit: limit.bytes).check()
+        guard let bytes = try await read(.line(limit: limit.bytes), timeout, extend) else { return nil }
         guard let line = String(validating: bytes, as: UTF8.self) else {
             throw SocketError(.invalidUTF8, message: "A line of \(bytes.count) bytes isn't UTF-8.")
         }
@@ -958,6 +958,17 @@ public actor Socket {
         case .waits(let range): try await waitForRoom(range, timeout, extend)
         case .hasToQueue: _ = try await transfer(.bytes([bytes]), timeout, extend, nil)
         }
+    }
+
+    /// Writes the bytes of a slice or of another collection, which are copied before; see
+    /// ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    @_disfavoredOverload
+    public nonisolated func write(
+        _ bytes: some Collection<UInt8> & Sendable,
+        timeout: Duration? = nil,
+        extend: TimeoutExtension? = nil
+    ) async throws {
+        try await write([UInt8](bytes), timeout: timeout, extend: extend)
     }
 
     /// The result of writing bytes at once.

@@ -60,7 +60,9 @@ import Testing
         let resolver = ClosureResolver { _ in throw SocketError(.unknownHost, message: "There is no such name.") }
         let error = await #expect(throws: SocketError.self) { try await connect(options(resolver)) }
         #expect(error?.code == .unknownHost && error?.message == "name.test:1: There is no such name.")
-        #expect(error?.timeline?.nameLookup != nil && error?.timeline?.attempts == [] && error?.timeline?.addresses == [])
+        #expect(
+            error?.timeline?.nameLookup != nil && error?.timeline?.attempts == [] && error?.timeline?.addresses == []
+        )
     }
 
     @Test("An error of a resolver's own kind, a cancellation of its own and an empty answer are unknown hosts")

@@ -23,8 +23,8 @@ struct SocketArgumentTests {
                 await expectRefusal { _ = try await near.read(exactly: count) }
                 await expectRefusal { _ = try await near.read(upTo: count) }
                 await expectRefusal { _ = try await near.peek(count) }
-                await expectRefusal { _ = try await near.readLine(limit: count) }
-                await expectRefusal { _ = try await near.read(until: "ab", limit: count) }
+                await expectRefusal { _ = try await near.readLine(limit: ByteCount(count)) }
+                await expectRefusal { _ = try await near.read(until: "ab", limit: ByteCount(count)) }
                 await expectRefusal { try await near.setWaterMarks(high: count, low: count) }
             }
             await expectRefusal { _ = try await near.read(upTo: 0) }
