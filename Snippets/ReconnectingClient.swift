@@ -6,7 +6,8 @@ policy.attemptsPerURL = [3, 1]
 policy.timeLimit = .seconds(600)
 
 let client = ReconnectingWebSocket(
-    "ws://localhost:8080/echo", "ws://localhost:8081/echo",
+    "ws://localhost:8080/echo",
+    "ws://localhost:8081/echo",
     policy: policy,
     onOpen: { socket in try await socket.send("subscribe prices") }
 )

@@ -76,7 +76,7 @@ struct DurationTests {
         """
         DuplexBase: Instant.advanced Instant.duration
         DuplexServer: RequestOutcome.duration ServerConnection.age
-        DuplexSockets: ConnectTimeline.end ConnectTimeline.names ConnectTimeline.proxy ConnectTimeline.start
+        DuplexSockets: ConnectTimeline.end ConnectTimeline.nameLookup ConnectTimeline.proxy ConnectTimeline.start
         DuplexSockets: ConnectTimeline.roots StageEvent.duration StageEvent.init
         DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolution.init Resolution.timeToLive SocketError.timeToLive
         DuplexSockets: SocketOptions.idle SocketOptions.interval

@@ -47,8 +47,8 @@ struct MachineTests {
         }
     }
 
-    /// The phase that these steps lead to, each an hour after the one before.
-    private static func phase(after steps: [ReconnectStep]) -> String {
+    /// The state that these steps lead to, each an hour after the one before.
+    private static func state(after steps: [ReconnectStep]) -> String {
         var machine = ReconnectMachine(urls: 1, policy: .constant(.seconds(1)))
         var random = SystemRandomNumberGenerator()
         var now = Instant(nanoseconds: 0)
@@ -63,11 +63,11 @@ struct MachineTests {
     func reconnectMachine() throws {
         let ways: [[ReconnectStep]] = [[], [.start], [.start, .opened], [.start, .failed], [.pause], [.close]]
         let expected = ways.map { way in
-            let phase = Self.phase(after: way)
-            return [phase]
+            let state = Self.state(after: way)
+            return [state]
                 + ReconnectStep.allCases.map { step in
-                    let next = Self.phase(after: way + [step])
-                    return next == phase ? "" : next
+                    let next = Self.state(after: way + [step])
+                    return next == state ? "" : next
                 }
         }
         #expect(try Self.table(of: "ReconnectMachine") == expected)
