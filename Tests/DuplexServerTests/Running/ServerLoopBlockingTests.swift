@@ -103,7 +103,7 @@ import Testing
             ("GET /writer HTTP/1.1\r\nHost: a\r\n\r\n", "GET /writer"),
         ]
     )
-    func requests(requestID: String, route: String) async throws {
+    func requests(request: String, route: String) async throws {
         let entries = try await named { address in
             let peer = try await RawPeer.connect(to: address)
             try await peer.send(request)
