@@ -8,7 +8,7 @@ server.webSocket("/echo") { socket in
     for try await message in socket.messages { try await socket.send(message) }
 }
 
-try await WebServer.testing(server) { client in
+try await server.test { client in
     print(try await client.get("/hello/world").text)
 
     // A real handshake, and a network that cuts everything into single bytes and then breaks.

@@ -6,7 +6,7 @@ let feed = EventFeed()
 var server = WebServer(port: 0)
 server.events("/feed", of: feed)
 
-try await WebServer.testing(server) { client in
+try await server.test { client in
     let page = try await client.events("/feed")
     try feed.publish("one")
     print(try await page.nextData() ?? "the end")

@@ -12,7 +12,7 @@ server.post("/files") { request in
     }
 }
 
-try await WebServer.testing(server) { client in
+try await server.test { client in
     let whole = await client.connect()
     try await whole.begin(.post, "/files")
     for piece in ["hello, ", "world"] { try await whole.write(piece.utf8) }

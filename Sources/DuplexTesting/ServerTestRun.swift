@@ -82,10 +82,10 @@ final class ServerTestRun: Sendable {
 }
 
 extension WebServer {
-    /// Runs a server for the length of a test, without a port, in a time that the test moves.
+    /// Runs the server for the length of a test, without a port, in a time that the test moves.
     ///
     /// ```swift
-    /// try await WebServer.testing(server) { client in
+    /// try await server.test { client in
     ///     #expect(try await client.get("/hello/world").text == "Hello world")
     ///     let socket = try await client.webSocket("/echo")
     ///     try await socket.send("hi")
@@ -102,7 +102,6 @@ extension WebServer {
     /// handlers are cancelled. What doesn't end by that is given `closeTimeout` by moving the clock, and is cut then.
     ///
     /// - Parameters:
-    ///   - server: the server.
     ///   - limit: how long `body` may take, of the machine's time, before all connections are reset, so that no test waits
     ///     for ever. Default: 60 s.
     ///   - body: the test.
@@ -110,24 +109,22 @@ extension WebServer {
     /// - Throws: what `body` threw; `RouteError` when the routes contradict each other; ``TestingError`` when the test took
     ///   too long, or handlers go on 30 seconds after they were cancelled; `SocketError` when the system has no thread to
     ///   give.
-    public static func testing<Value>(
-        _ server: WebServer,
+    public func test<Value>(
         within limit: Duration = .seconds(60),
         _ body: (TestClient) async throws -> Value
     ) async throws -> Value {
         try TestingError.check([DurationSetting("limit", limit)])
-        return try await testing(server, within: limit, patience: .seconds(30), body)
+        return try await test(within: limit, patience: .seconds(30), body)
     }
 
     /// The same with another time for handlers to end in.
-    static func testing<Value>(
-        _ server: WebServer,
+    func test<Value>(
         within limit: Duration,
         patience: Duration,
         _ body: (TestClient) async throws -> Value
     ) async throws -> Value {
         try await TestLoop.run { loop in
-            let run = try ServerTestRun(server, on: loop, limit: limit, patience: patience)
+            let run = try ServerTestRun(self, on: loop, limit: limit, patience: patience)
             let value: Value
             do {
                 value = try await body(run.client)

@@ -3,12 +3,12 @@
 
 public import DuplexSockets
 public import DuplexWebSockets
-public import DuplexWire
+import DuplexWire
 public import HTTPTypes
 import Synchronization
 
 /// The client of a server under test: makes requests and opens WebSockets in memory, moves the time, and has the network go
-/// wrong; see `WebServer.testing(_:within:_:)`.
+/// wrong; see `WebServer.test(within:_:)`.
 ///
 /// What it does goes through the whole server, as by a port: routes, admission, limits, deadlines, graceful shutdown.
 public final class TestClient: Sendable {
@@ -120,6 +120,33 @@ public final class TestClient: Sendable {
         try await request(.post, path, headers: headers, body: body)
     }
 
+    /// Makes a PUT request; see ``request(_:_:headers:body:)``.
+    public func put(
+        _ path: String,
+        headers: HTTPFields = [:],
+        body: some Sequence<UInt8> & Sendable = [UInt8]()
+    ) async throws -> TestResponse {
+        try await request(.put, path, headers: headers, body: body)
+    }
+
+    /// Makes a PATCH request; see ``request(_:_:headers:body:)``.
+    public func patch(
+        _ path: String,
+        headers: HTTPFields = [:],
+        body: some Sequence<UInt8> & Sendable = [UInt8]()
+    ) async throws -> TestResponse {
+        try await request(.patch, path, headers: headers, body: body)
+    }
+
+    /// Makes a DELETE request; see ``request(_:_:headers:body:)``.
+    public func delete(
+        _ path: String,
+        headers: HTTPFields = [:],
+        body: some Sequence<UInt8> & Sendable = [UInt8]()
+    ) async throws -> TestResponse {
+        try await request(.delete, path, headers: headers, body: body)
+    }
+
     /// Makes a request over a connection of its own, which is closed after the response.
     ///
     /// - Parameters:
@@ -207,23 +234,4 @@ public final class TestClient: Sendable {
         let channel = connection.link.channel(.far, on: loop.loop, core, remoteAddress: address)
         server.accept(channel, from: address, on: loop.loop)
     }
-}
-
-/// A response as a ``TestClient`` has got it, whole.
-public struct TestResponse: Sendable, Hashable {
-    /// The first line and the fields.
-    public let head: ResponseHead
-    /// The bytes of the body.
-    public let body: [UInt8]
-    /// The fields after a body in chunks.
-    public let trailers: HTTPFields
-    /// The interim responses that came before it, such as `100 Continue`.
-    public let interim: [ResponseHead]
-
-    /// The status.
-    public var status: HTTPResponse.Status { head.status }
-    /// The fields.
-    public var headers: HTTPFields { head.headers }
-    /// The body as UTF-8; what isn't is replaced.
-    public var text: String { String(decoding: body, as: UTF8.self) }
 }

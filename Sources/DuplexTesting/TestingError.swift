@@ -12,6 +12,8 @@ public struct TestingError: Error, Sendable, CustomStringConvertible {
         case outOfTime
         /// Handlers go on although the server has ended and they were cancelled.
         case handlersLeft
+        /// A response's body isn't the value that the test decodes.
+        case undecodable
         /// The time that the test may take isn't longer than zero.
         case invalidArgument
         /// A ``ScriptedPeer`` received something else than was expected, or nothing in time.
@@ -49,6 +51,14 @@ public struct TestingError: Error, Sendable, CustomStringConvertible {
 
     static func unexpected(_ expected: String, got: String) -> TestingError {
         TestingError(code: .unexpected, message: "The peer expected \(expected) and got \(got).", routes: [])
+    }
+
+    static func undecodable(_ type: String, _ error: any Error, _ response: TestResponse) -> TestingError {
+        TestingError(
+            code: .undecodable,
+            message: "The response has no \(type) in JSON: \(error)\n\(response)",
+            routes: []
+        )
     }
 
     static func handlersLeft(_ routes: [String]) -> TestingError {

@@ -27,7 +27,7 @@ struct DurationTests {
         DuplexSockets: Socket.read Socket.readLine Socket.write Socket.writeFile
         DuplexSockets: SocketOptions.after SocketOptions.wait TLSOptions.handshakeTimeout
         DuplexSockets: TLSServerOptions.handshakeTimeout UDPSocket.receive UDPSocket.send UDPSocket.connect
-        DuplexTesting: Faults.slow WebServer.testing
+        DuplexTesting: Faults.slow WebServer.test
         DuplexTopics: RedisOptions.responseTimeout RedisOptions.pingInterval RedisOptions.presenceLease
         DuplexTopics: RouteBuilder.events TopicClientOptions.requestTimeout TopicOptions.historyTimeout
         DuplexTopics: TopicOptions.init TopicOptions.time

@@ -56,8 +56,8 @@ struct ImportTests {
             "Synchronization", "HTTPTypes", "Logging", "DequeModule", "CoreMetrics",
         ],
         "DuplexTesting": [
-            "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",
-            "HTTPTypes",
+            "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "FoundationEssentials",
+            "Foundation", "Synchronization", "HTTPTypes",
         ],
         "DuplexCommand": [
             "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing",

@@ -74,7 +74,7 @@ struct DataTests {
         }
         var server = WebServer(port: 0)
         server.get("/") { _ in Response(type: "image/png") { writer in try await writer.write(slice) } }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/").body == Self.bytes)
         }
     }
@@ -101,7 +101,7 @@ struct DataTests {
         server.post("/") { request in
             Response(.created, type: "image/png", body: try await request.data(limit: 4))
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let answer = try await client.post("/", body: Self.bytes)
             #expect(answer.status == .created && answer.headers[.contentType] == "image/png")
             #expect(answer.body == Self.bytes)
@@ -109,3 +109,45 @@ struct DataTests {
         }
     }
 }
+
+    @Test("Pieces of a response and of a message are data, and so are messages of a topic")
+    func pieces() async throws {
+        let topics = Topics()
+        var server = WebServer(port: 0)
+        server.get("/") { _ in Response(.ok) { writer in try await writer.write(Self.data) } }
+        server.webSocket("/pieces") { socket in
+            try await socket.send(.binary) { writer in
+                try await writer.write(Data([7]))
+                try await writer.write(Self.data)
+            }
+        }
+        server.webSocket("/topic") { socket in
+            try socket.subscribe(to: topics["a"])
+            topics["a"].publish(Self.data)
+            for try await _ in socket.messages {}
+        }
+        try await server.test { client async throws in
+            #expect(try await client.get("/").body == Self.bytes)
+            let pieces = try await client.webSocket("/pieces")
+            #expect(try await pieces.receive() == .binary([7] + Self.bytes))
+            let subscriber = try await client.webSocket("/topic")
+            #expect(try await subscriber.receive() == .binary(Self.bytes))
+            await subscriber.close()
+        }
+    }
+
+    @Test("An identity is read from data, as PEM, and what is none is an error")
+    func identities() throws {
+        let made = try TLSIdentity.selfSigned(for: ["localhost"])
+        let certificates = Data(made.certificatesPEM.utf8)
+        let key = Data(made.keyPEM.utf8)
+        let read = try TLSIdentity.pem(certificates: certificates, key: key)
+        #expect(read.certificates.map(\.der) == made.certificates.map(\.der))
+        #expect(throws: SocketError.self) { try TLSIdentity.pem(certificates: key, key: certificates) }
+        #expect(throws: SocketError.self) { try TLSIdentity.pkcs12(Self.data, password: "") }
+    }
+
+    @Test("A point in time is a date", arguments: [0, -1, 1_700_000_000, 253_402_300_799])
+    func dates(seconds: Int64) {
+        #expect(Date(UnixTime(seconds: seconds)).timeIntervalSince1970 == Double(seconds))
+    }

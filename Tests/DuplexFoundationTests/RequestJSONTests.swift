@@ -27,7 +27,7 @@ struct RequestJSONTests {
             order.note = "taken"
             return try Response(.created, json: order)
         }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     private static let type: HTTPFields = [.contentType: "application/json; charset=utf-8"]

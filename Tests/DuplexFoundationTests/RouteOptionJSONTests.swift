@@ -62,7 +62,7 @@ struct RouteOptionJSONTests {
     func standard() async throws {
         var server = WebServer(port: 0)
         Self.addRoutes(to: &server)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let json = #"{"writtenAt":"2001-09-09T01:46:40Z"}"#
             for path in ["/value", "/later", "/response", "/own", "/written"] {
                 #expect(try await client.get(path).text == json, "\(path)")
@@ -85,7 +85,7 @@ struct RouteOptionJSONTests {
         }
         server.get("/plain", .json()) { _ in Self.note }
         server.get("/snakes", Self.snakes) { _ in Self.note }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let json = #"{"written_at":1000000000}"#
             for path in ["/value", "/later", "/response", "/written"] {
                 #expect(try await client.get(prefix + path).text == json, "\(path)")

@@ -24,7 +24,7 @@ struct ServerJSONTests {
         }
         server.get("/text") { _ in "text" }
         server.get("/status") { _ in HTTPResponse.Status.noContent }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let user = try await client.get("/users/7")
             #expect(user.text == #"{"id":7}"# && user.headers[.contentType] == "application/json")
             let type: HTTPFields = [.contentType: "application/json"]
@@ -48,7 +48,7 @@ struct ServerJSONTests {
         }
         server.get("/null") { _ in try Response(json: User?.none) }
         server.get("/text") { request in request.headers[.userAgent] }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/users/7").text == #"{"id":7}"#)
             #expect(try await client.get("/users/8").text == "404 Not Found\nThere is nothing at this path.\n")
             #expect(try await client.post("/users/7").text == #"{"id":7}"#)
@@ -74,7 +74,7 @@ struct ServerJSONTests {
             User(id: 3)
         }
         server.fallback { request in request.path == "/none" ? nil : User(id: 4) }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/now").text == #"{"id":1}"#)
             #expect(try await client.request(.put, "/later").text == #"{"id":2}"#)
             #expect(try await client.get("/a.old").text == #"{"id":3}"#)
@@ -98,7 +98,7 @@ struct ServerJSONTests {
         let id = try feed.publish(json: User(id: 1), event: "user")
         server.events("/feed", of: feed, replay: 1)
         server.events("/stream") { stream in try await stream.send(json: User(id: 2), event: "user", id: "a") }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let kept = try await client.events("/feed")
             #expect(try await self.event(of: kept) == ["user", #"{"id":1}"#])
             #expect(await kept.lastEventID == id)

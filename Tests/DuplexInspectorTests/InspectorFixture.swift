@@ -31,7 +31,7 @@ struct InspectorFixture {
     ) async throws {
         var server = server
         let inspector = server.inspector("/_inspect", options: options)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             try await body(InspectorFixture(client: client, inspector: inspector))
         }
     }

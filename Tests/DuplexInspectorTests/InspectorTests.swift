@@ -34,7 +34,7 @@ struct InspectorTests {
         server.inspector("/_inspect", options: options)
         let routes = Self.routes(of: server)
         #expect(routes.count > 10 && routes.contains { $0.method == nil } && routes.contains { $0.method == .post })
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for (method, path) in routes {
                 if let method {
                     let response = try await client.request(method, path, headers: [:], body: [])
@@ -90,7 +90,7 @@ struct InspectorTests {
         let one = server.inspector("/one")
         let other = server.inspector("/other")
         #expect(one.token != other.token)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let token: HTTPFields = [.authorization: "Bearer \(one.token)"]
             #expect(try await client.get("/one/state", headers: token).status == .ok)
             #expect(try await client.get("/other/state", headers: token).status == .unauthorized)

@@ -22,7 +22,7 @@ struct MustacheTemplatesTests {
             let templates = try MustacheTemplates(folder: folder)
             var server = WebServer(port: 0)
             server.get("/") { _ in try templates.page("a", [String: String]()) }
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 #expect(Array(try await client.get("/").text.utf8) == Array("x".utf8))
             }
         }
@@ -43,7 +43,7 @@ struct MustacheTemplatesTests {
                 try templates.page("parts/head", ["name": "x"], status: .notFound, type: .plainText)
             }
             server.get("/missing") { _ in try templates.page("no", [String: String]()) }
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let page = try await client.get("/")
                 #expect(page.headers[.contentType] == "text/html; charset=utf-8")
                 #expect(page.text == "<title>A &amp; B</title>\n<p>A &amp; B</p>\n<li>&lt;1&gt;\n<li>2\n")

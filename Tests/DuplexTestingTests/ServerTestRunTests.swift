@@ -22,9 +22,9 @@ struct ServerTestRunTests {
 
     @Test("What the closure returns is returned, and what it throws is thrown")
     func outcome() async throws {
-        #expect(try await WebServer.testing(Self.server()) { _ in 7 } == 7)
+        #expect(try await Self.server().test { _ in 7 } == 7)
         await #expect(throws: Failure.self) {
-            try await WebServer.testing(Self.server()) { _ in throw Failure() }
+            try await Self.server().test { _ in throw Failure() }
         }
     }
 
@@ -35,7 +35,7 @@ struct ServerTestRunTests {
             server.get("/") { _ in "" }
         }
         await #expect(throws: RouteError.self) {
-            try await WebServer.testing(server) { _ in Issue.record("It was begun.") }
+            try await server.test { _ in Issue.record("It was begun.") }
         }
     }
 
@@ -54,7 +54,7 @@ struct ServerTestRunTests {
                 for await _ in never {}
             }
         }
-        let sockets = try await WebServer.testing(server) { client in
+        let sockets = try await server.test { client in
             [try await client.webSocket("/reading"), try await client.webSocket("/waiting")]
         }
         for socket in sockets {
@@ -71,7 +71,7 @@ struct ServerTestRunTests {
             server.keepalive = .disabled
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         }
-        let (loop, sockets) = try await WebServer.testing(server) { client in
+        let (loop, sockets) = try await server.test { client in
             var options = WebSocketOptions()
             options.keepalive = .disabled
             let sockets = [
@@ -91,7 +91,7 @@ struct ServerTestRunTests {
         }
         let (opened, open) = AsyncStream<WebSocket>.makeStream()
         let test = Task {
-            try await WebServer.testing(server) { client in
+            try await server.test { client in
                 let socket = try await client.webSocket("/")
                 open.yield(socket)
                 _ = try await socket.receive()
@@ -118,7 +118,7 @@ struct ServerTestRunTests {
             }
         }
         let error = await #expect(throws: TestingError.self) {
-            try await WebServer.testing(server, within: .limit(seconds: 60), patience: .milliseconds(1)) { client in
+            try await server.test(within: .limit(seconds: 60), patience: .milliseconds(1)) { client in
                 let connection = await client.connect()
                 try await connection.send(.get, "/stubborn/1")
                 await client.loop.settle()
@@ -139,7 +139,7 @@ struct ServerTestRunTests {
                 return ""
             }
         }
-        try await WebServer.testing(server) { client in
+        try await server.test { client in
             let connection = await client.connect()
             try await connection.send(.get, "/")
             await client.loop.settle()
@@ -158,7 +158,7 @@ struct ServerTestRunTests {
             }
         }
         let error = await #expect(throws: TestingError.self) {
-            try await WebServer.testing(server, within: .milliseconds(50)) { client in
+            try await server.test(within: .milliseconds(50)) { client in
                 let connection = await client.connect()
                 _ = try await connection.get("/slow")
             }

@@ -18,7 +18,7 @@ struct TestClientTests {
         var server = WebServer(port: 0)
         server.logger = RecordedLog().logger
         configure(&server)
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     private static func echo(_ server: inout WebServer) {
@@ -42,7 +42,22 @@ struct TestClientTests {
             #expect(created.status == .created && created.headers[.server] == "test" && created.text == "body")
             #expect(try await client.request(.head, "/hello/you").body == [])
             #expect(try await client.get("/nothing").status == .notFound)
-            #expect(try await client.request(.delete, "/length").status == .methodNotAllowed)
+            #expect(try await client.delete("/length").status == .methodNotAllowed)
+        }
+    }
+
+    @Test("Each method has a function, and all take bodies")
+    func methods() async throws {
+        try await testing { server in
+            for method in [HTTPRequest.Method.post, .put, .patch, .delete] {
+                server.on(method, "/") { request in "\(request.method) \(try await request.text())" }
+            }
+        } _: { client async throws in
+            #expect(try await client.post("/", body: "a".utf8).text == "POST a")
+            #expect(try await client.put("/", body: "b".utf8).text == "PUT b")
+            #expect(try await client.patch("/", body: "c".utf8).text == "PATCH c")
+            #expect(try await client.delete("/").text == "DELETE ")
+            #expect(try await client.delete("/", body: "d".utf8).text == "DELETE d")
         }
     }
 
@@ -270,34 +285,5 @@ struct TestClientTests {
             client.resetConnections()
             await #expect(throws: SocketError.self) { try await lost.value }
         }
-    }
-}
-
-@Suite("A response that a test has got")
-struct TestResponseTests {
-    @Test("It has the status, the fields, the body, the trailers and what came before")
-    func parts() async throws {
-        var server = WebServer(port: 0)
-        server.post("/") { request in
-            let body = try await request.body.collect()
-            return Response(.accepted, headers: [.server: "a"]) { writer in
-                try await writer.write(body)
-                await writer.setTrailers([.eTag: "\"x\""])
-            }
-        }
-        let response = try await WebServer.testing(server) { client in
-            let connection = await client.connect()
-            try await connection.begin(.post, "/", headers: [.expect: "100-continue"])
-            // The handler asks for the body now, which is what the client waits for.
-            await client.loop.settle()
-            try await connection.write([0x61, 0xFF])
-            try await connection.finish()
-            return try await connection.response()
-        }
-        #expect(response.status == .accepted && response.head.status == .accepted)
-        #expect(response.headers[.server] == "a" && response.headers[.transferEncoding] == "chunked")
-        #expect(response.body == [0x61, 0xFF] && response.text == "a\u{FFFD}")
-        #expect(response.trailers == [.eTag: "\"x\""])
-        #expect(response.interim.map(\.status) == [.continue])
     }
 }

@@ -16,7 +16,7 @@ struct TestConnectionTests {
     ) async throws {
         var server = WebServer(port: 0)
         configure(&server)
-        try await WebServer.testing(server) { client in try await body(client, await client.connect()) }
+        try await server.test { client in try await body(client, await client.connect()) }
     }
 
     @Test("It carries several requests, also sent in a row, and each gets its own response")

@@ -16,7 +16,7 @@ struct TestEventStreamTests {
             try await stream.comment("c")
             try await stream.send("seen: \(stream.lastEventID ?? "none")")
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for faults in [Faults.none, .split(every: 1), .split(every: 7)] {
                 client.faults = faults
                 let stream = try await client.events("/feed", lastEventID: "0")
@@ -43,7 +43,7 @@ struct TestEventStreamTests {
     func cut() async throws {
         var server = WebServer(port: 0)
         server.events("/feed") { stream in try await stream.send(String(repeating: "x", count: 2_000)) }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             client.faults = .end(after: 1_000, in: .toClient)
             let stream = try await client.events("/feed")
             await #expect(throws: (any Error).self) { while try await stream.next() != nil {} }

@@ -32,7 +32,7 @@ struct RouteBuilderTopicsTests {
             try await stream.send("hello")
             try await stream.subscribe(to: topic, replay: .last(1))
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             try await body(client, topics)
         }
         #expect(topics.subscriptionCount == 0)
@@ -139,7 +139,7 @@ struct RouteBuilderTopicsTests {
         let topics = Topics(options: options)
         var server = WebServer(port: 0)
         server.events("/", of: topics["a"], slow: .dropOldest(keeping: 1_000))
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let stream = try await client.events("/")
             topics["a"].publish("begin")
             #expect(try await stream.nextData() == "begin")
@@ -168,7 +168,7 @@ struct RouteBuilderTopicsTests {
             try await stream.subscribe(to: topics["kept"])
             try await own
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             client.capacity = .kibibytes(4)
             let stream = try await client.events("/")
             while topics["loose"].subscriptionCount == 0 { await client.loop.settle() }
@@ -209,7 +209,7 @@ struct RouteBuilderTopicProtocolTests {
             return access.request.path == "/topics" && !access.topic.hasPrefix("secret")
                 && (access.action == .subscribe || access.topic.hasPrefix("kept"))
         }
-        try await WebServer.testing(server, within: .limit(seconds: 300)) { client async throws in
+        try await server.test(within: .limit(seconds: 300)) { client async throws in
             try await body(client, topics)
         }
         #expect(topics.subscriptionCount == 0)

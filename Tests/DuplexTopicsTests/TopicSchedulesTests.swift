@@ -24,7 +24,7 @@ struct TopicSchedulesTests {
             var server = WebServer(port: 0)
             server.events("/a", of: topics["a"], heartbeat: nil, slow: .dropOldest(keeping: 10))
             server.events("/k", of: topics["k/1"], heartbeat: nil, slow: .dropOldest(keeping: 10))
-            try await WebServer.testing(server, within: .limit(seconds: 300)) { client async throws in
+            try await server.test(within: .limit(seconds: 300)) { client async throws in
                 client.capacity = .kibibytes(4)
                 var schedule = Schedule(seed, topics, [test, client.loop], isTight: isTight)
                 try await schedule.run(client)

@@ -51,7 +51,7 @@ extension Request {
         /// The time as its connection has it.
         var now: Instant { loop?.clock.now() ?? .now() }
 
-        /// Sleeps by the server's clock, which a test can advance with `WebServer.testing`.
+        /// Sleeps by the server's clock, which a test can advance with `WebServer.test`.
         ///
         /// ```swift
         /// server.get("/news") { request in

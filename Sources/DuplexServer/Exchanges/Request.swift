@@ -28,6 +28,22 @@ public struct Request: Sendable {
         self.connection = connection
     }
 
+    /// Makes a request with a body at hand, which no connection brings.
+    ///
+    /// - Parameters:
+    ///   - head: the head.
+    ///   - parameters: what the parameters of the route's path stand for.
+    ///   - body: the bytes of the body.
+    ///   - remoteAddress: where it comes from.
+    package init(head: RequestHead, parameters: PathParameters, body: [UInt8], from remoteAddress: SocketAddress?) {
+        self.init(
+            head: head,
+            parameters: parameters,
+            body: body.isEmpty ? .none : RequestBody(holding: body),
+            client: Client(remoteAddress: remoteAddress, tls: nil)
+        )
+    }
+
     /// A value that goes with the request, and all copies of it; `nil` until somebody has set it.
     public subscript<Key: RequestKey>(key: Key.Type) -> Key.Value? {
         get { head[attachment: ObjectIdentifier(key)] as? Key.Value }

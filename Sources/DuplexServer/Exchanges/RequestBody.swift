@@ -3,6 +3,7 @@
 
 public import DuplexWire
 public import HTTPTypes
+import Synchronization
 
 /// The body of a request, in pieces as they come.
 ///
@@ -16,36 +17,80 @@ public struct RequestBody: AsyncSequence, Sendable {
     /// Some bytes, at least one.
     public typealias Element = [UInt8]
 
-    let exchange: Exchange?
+    private let source: Source
     /// The length that was announced; `nil` where it is known at the end only, as of a body in a coding, and 0 where there is
     /// no body.
     public let length: Int?
 
-    static let none = RequestBody(exchange: nil, length: 0)
+    /// Where the pieces come from.
+    enum Source: Sendable {
+        case none
+        case exchange(Exchange)
+        /// Bytes at hand, of a request that a test makes.
+        case held(HeldBytes)
+
+        @inline(__always)
+        func nextPiece() async throws -> [UInt8]? {
+            switch self {
+            case .none: nil
+            case .exchange(let exchange): try await exchange.nextPiece()
+            case .held(let bytes): bytes.take()
+            }
+        }
+    }
+
+    /// Bytes that are read once.
+    final class HeldBytes: Sendable {
+        private let bytes: Mutex<[UInt8]?>
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = Mutex(bytes.isEmpty ? nil : bytes)
+        }
+
+        func take() -> [UInt8]? { bytes.withLock { $0.take() } }
+    }
+
+    init(exchange: Exchange?, length: Int?) {
+        source = exchange.map { .exchange($0) } ?? .none
+        self.length = length
+    }
+
+    /// Makes a body of bytes at hand.
+    init(holding bytes: [UInt8]) {
+        source = .held(HeldBytes(bytes))
+        length = bytes.count
+    }
+
+    private init() {
+        source = .none
+        length = 0
+    }
+
+    static let none = RequestBody()
     /// How long a body in a coding may become where its route sets no bound: two codings make gigabytes of a few kilobytes.
     static let inflatedLimit = ByteCount.mebibytes(64)
 
     /// Reads the pieces.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let exchange: Exchange?
+        let source: Source
 
         /// The next piece, or `nil` at the end.
         ///
         /// - Throws: `HTTPProtocolError` when the body is malformed, too slow, too long or cut short; thrown on by a handler, it is
         ///   answered with its status. `CancellationError` when the task is cancelled or the client has disconnected.
         public mutating func next() async throws -> [UInt8]? {
-            try await exchange?.nextPiece()
+            try await source.nextPiece()
         }
 
         /// The next piece, or `nil` at the end; see ``next()``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
-            try await exchange?.nextPiece()
+            try await source.nextPiece()
         }
     }
 
     /// Reads the pieces; a second iterator goes on where the first one stopped.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(exchange: exchange)
+        AsyncIterator(source: source)
     }
 
     /// The whole body.
@@ -54,10 +99,10 @@ public struct RequestBody: AsyncSequence, Sendable {
     /// - Returns: the bytes; none where there is no body.
     /// - Throws: `HTTPProtocolError` with `bodyTooLarge` when there are more, else as ``AsyncIterator/next()``.
     public func collect(limit: ByteCount = .unlimited) async throws -> [UInt8] {
-        guard let exchange else { return [] }
+        if case .none = source { return [] }
         if let length, length > limit.bytes { throw Self.tooLarge(limit) }
         var bytes: [UInt8] = []
-        while let piece = try await exchange.nextPiece() {
+        while let piece = try await source.nextPiece() {
             guard piece.count <= limit.bytes - bytes.count else { throw Self.tooLarge(limit) }
             // A body that comes in one piece isn't copied.
             if bytes.isEmpty { bytes = piece } else { bytes += piece }
@@ -71,6 +116,9 @@ public struct RequestBody: AsyncSequence, Sendable {
 
     /// The fields after a body in chunks (RFC 9112 section 7.1.2); empty before its end.
     public var trailers: HTTPFields {
-        get async { await exchange?.requestTrailers ?? [:] }
+        get async {
+            guard case .exchange(let exchange) = source else { return [:] }
+            return await exchange.requestTrailers
+        }
     }
 }

@@ -26,7 +26,7 @@ extension PredecessorTests {
             return lines.joined(separator: "\n")
         }
         let text = Mutex("")
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             client.faults = .split(every: size)
             let response = try await client.post("/", headers: type, body: form.utf8)
             text.withLock { $0 = response.status == .ok ? response.text : "\(response.status.code)" }
@@ -73,7 +73,7 @@ extension PredecessorTests {
         }
         server.post("/form") { request in told(try await request.form()) }
         server.get("/query") { request in told(try request.query) }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let type: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
             let cases = [
                 ("a", "a: |  [\"\"] nil"), ("b=1&a&c=2", "b:1 a: c:2 |  [\"\"] nil"),
@@ -91,7 +91,7 @@ extension PredecessorTests {
     func cookies() async throws {
         var server = WebServer(port: 0)
         server.get("/") { request in "\(request.cookies["a"] ?? "nil") \(request.cookies["b"] ?? "nil")" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for value in [
                 "a=1; ; b=2", "; a=1;; b=2;", ";;;a=1;b=2", "a=1; =; =x; b=2", "a=1; c; b=2", " ;a=1 ; b=2 ; ",
             ] {
@@ -109,7 +109,7 @@ extension PredecessorTests {
         server.get("/") { request in
             "\(request.headers[values: .via]) \(request.headers[values: .acceptLanguage].count)"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             var headers: HTTPFields = [.via: "one"]
             headers.append(HTTPField(name: .via, value: "two"))
             #expect(try await client.get("/", headers: headers).text == "[\"one\", \"two\"] 0")
@@ -123,7 +123,7 @@ extension PredecessorTests {
         var server = WebServer(port: 0)
         server.use(.bodySize(.kibibytes(256)))
         server.post("/") { request in "\(try await request.body.collect().reduce(0) { $0 + Int($1) })" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let sizes = [0, 1, 32_767, 32_768, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 262_144]
             for size in sizes {
                 let content = [UInt8](repeating: 1, count: size)
@@ -158,7 +158,7 @@ extension PredecessorTests {
                 return "whole"
             }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for (path, _) in readers {
                 let isForm = path == "/form"
                 let type = isForm ? "application/x-www-form-urlencoded" : "multipart/form-data; boundary=b"

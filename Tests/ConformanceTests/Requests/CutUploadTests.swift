@@ -90,7 +90,7 @@ import Testing
     @Test("Whole, it is kept", arguments: uploads)
     func whole(upload: Upload) async throws {
         let store = Store()
-        try await WebServer.testing(Self.server(store)) { client async throws in
+        try await Self.server(store).test { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: upload.bytes)
             #expect(try await connection.response().status == .created)
@@ -102,7 +102,7 @@ import Testing
     @Test("Cut at each byte by an end, its handler sees that and nothing is kept", arguments: uploads)
     func ended(upload: Upload) async throws {
         let store = Store()
-        try await WebServer.testing(Self.server(store)) { client async throws in
+        try await Self.server(store).test { client async throws in
             let bystander = await client.connect()
             for count in 0..<upload.bytes.count {
                 let connection = await client.connect()
@@ -130,7 +130,7 @@ import Testing
         server.logger = log.logger
         // A busy machine is told of, too.
         server.blockedLoopThreshold = nil
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let bystander = await client.connect()
             for count in 0..<upload.bytes.count {
                 let connection = await client.connect()
@@ -151,7 +151,7 @@ import Testing
     @Test("Left by a client that falls silent, it is given up in time", arguments: uploads)
     func silent(upload: Upload) async throws {
         let store = Store()
-        try await WebServer.testing(Self.server(store)) { client async throws in
+        try await Self.server(store).test { client async throws in
             var connections: [TestConnection] = []
             for count in 1..<upload.bytes.count {
                 let connection = await client.connect()

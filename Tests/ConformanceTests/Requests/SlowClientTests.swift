@@ -44,7 +44,7 @@ import Testing
 
     @Test("Heads that come a byte a second are 408 after their time, of however many clients")
     func slowHeads() async throws {
-        try await WebServer.testing(Self.server()) { client async throws in
+        try await Self.server().test { client async throws in
             var connections: [TestConnection] = []
             for _ in 0..<200 { connections.append(await client.connect()) }
             for byte in "GET / HTTP/1.".utf8.prefix(10) {
@@ -63,7 +63,7 @@ import Testing
 
     @Test("A head that comes a byte at a time within its time is answered, and so is the next")
     func patientHeads() async throws {
-        try await WebServer.testing(Self.server()) { client async throws in
+        try await Self.server().test { client async throws in
             let connection = await client.connect()
             for _ in 0..<3 {
                 for byte in "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8 {
@@ -84,7 +84,7 @@ import Testing
     )
     func slowBodies(head: String) async throws {
         let count = Count()
-        try await WebServer.testing(Self.server(count)) { client async throws in
+        try await Self.server(count).test { client async throws in
             let slow = await client.connect()
             let fast = await client.connect()
             for connection in [slow, fast] {
@@ -109,7 +109,7 @@ import Testing
     @Test("Who reads nothing is cut off after the idle time, and what writes for it ends; who reads slowly is served")
     func slowReaders() async throws {
         let count = Count()
-        try await WebServer.testing(Self.server(count)) { client async throws in
+        try await Self.server(count).test { client async throws in
             client.capacity = .kibibytes(4)
             let stuck = await client.connect()
             try await stuck.send(.get, "/endless")
@@ -130,7 +130,7 @@ import Testing
 
     @Test("Connections without a request are closed without a word after the idle time, of however many clients")
     func idle() async throws {
-        try await WebServer.testing(Self.server()) { client async throws in
+        try await Self.server().test { client async throws in
             var connections: [TestConnection] = []
             for _ in 0..<200 {
                 let connection = await client.connect()

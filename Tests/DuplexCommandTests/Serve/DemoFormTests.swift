@@ -14,7 +14,7 @@ struct DemoFormTests {
     private func withPage(_ body: @escaping @Sendable (TestClient) async throws -> Void) async throws {
         var server = WebServer(port: 0)
         DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async)
-        try await WebServer.testing(server) { client async throws in try await body(client) }
+        try await server.test { client async throws in try await body(client) }
     }
 
     private static let parts = """

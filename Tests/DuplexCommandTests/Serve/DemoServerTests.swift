@@ -76,7 +76,7 @@ struct DemoServerTests {
 
     @Test("What is uploaded is counted, whatever its length")
     func upload() async throws {
-        try await WebServer.testing(Self.server()) { client async throws in
+        try await Self.server().test { client async throws in
             for method in [HTTPRequest.Method.post, .put] {
                 let body = [UInt8](repeating: 1, count: 3 << 20)
                 let response = try await client.request(method, "/demo/upload", body: body)
@@ -90,7 +90,7 @@ struct DemoServerTests {
         try await withTemporaryFolder { root in
             var server = WebServer(port: 0)
             DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async, folder: root, showsPage: true)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 #expect(try await client.get("/demo").text == DemoPage.text("index.html"))
                 #expect(try await client.get("/demo/duplex.css").status == .ok)
                 #expect(try await client.get("/absent").status == .notFound)
@@ -106,7 +106,7 @@ struct DemoServerTests {
             try "text".write(toFile: root + "a.txt", atomically: true, encoding: .utf8)
             var server = WebServer(port: 0)
             DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async, folder: root)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 #expect(try await client.get("/a.txt").text == "text")
                 #expect(try await client.get("/").text.contains("./a.txt"))
                 for path in ["/echo", "/any"] {
@@ -231,7 +231,7 @@ struct DemoEventsTests {
         var server = WebServer(port: 0)
         let events = DemoEvents(interval: .zero, count: 3)
         server.events("/events") { try await events.send(on: $0) }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for (lastID, numbers, after) in [(nil, 1...3, "null"), ("3", 4...6, #""3""#)] as [(String?, _, _)] {
                 let stream = try await client.events("/events", lastEventID: lastID)
                 for number in numbers {
@@ -248,7 +248,7 @@ struct DemoEventsTests {
         var server = WebServer(port: 0)
         let events = DemoEvents(interval: .zero, count: 1)
         server.events("/events") { try await events.send(on: $0) }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let stream = try await client.events("/events", lastEventID: id)
             #expect(try await stream.nextData() == #"{"number":1,"after":null}"#)
         }
@@ -261,7 +261,7 @@ struct DemoLogTests {
     func events() async throws {
         var server = WebServer(port: 0)
         DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             _ = try await client.get("/?token=secret")
             let stream = try await client.events("/demo/log")
             let first = try #require(try await stream.nextData())
@@ -278,7 +278,7 @@ struct DemoLogTests {
     func benchmark() async throws {
         var server = WebServer(port: 0)
         DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/hello", "/hello/async", "/demo/icon.svg"] { _ = try await client.get(path) }
             let stream = try await client.events("/demo/log")
             #expect(try await stream.nextData()?.contains("icon.svg") == true)
@@ -296,7 +296,7 @@ struct SharedContentTests {
         try await withTemporaryFolder { folder in
             let options = try ServeArguments.parse(arguments)
             let server = try options.server(serving: .folder(folder), tls: nil, log: nil)
-            try await WebServer.testing(server) { client async throws in try await body(client, folder) }
+            try await server.test { client async throws in try await body(client, folder) }
         }
     }
 

@@ -37,7 +37,7 @@ struct InspectTests {
     func recording() async throws {
         try await withTestFolder(["a.har": Self.archive]) { folder in
             let server = try Inspect.parse(["--har", folder + "a.har", "--port", "0"]).server()
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 // The page is there, and nobody without the token sees it.
                 #expect(try await client.get("/_inspect/recordings/list").status == .unauthorized)
                 #expect(try await client.get("/").status == .notFound)

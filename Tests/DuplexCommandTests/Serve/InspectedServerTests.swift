@@ -17,7 +17,7 @@ import Testing
         for (arguments, status) in [(["--inspect"], 401), ([], 426)] {
             let options = try ServeArguments.parse(["--quiet"] + arguments)
             let server = try options.server(serving: nil, tls: nil, log: nil)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 #expect(try await client.get("/_inspect/").status.code == status)
             }
         }
@@ -41,7 +41,7 @@ struct DemoSceneTests {
     func scene() async throws {
         var server = WebServer(port: 0)
         server.webSocket("/scene") { socket in for try await _ in socket.messages {} }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let socket = try await client.webSocket("/scene")
             let scene = await DemoScene.take()
             #expect(scene.type == "Process" && scene.children.last?.type == "EventLoopGroup")

@@ -19,7 +19,7 @@ struct ServeArgumentsTests {
     ) async throws {
         let options = try ServeArguments.parse(arguments)
         let server = try options.server(serving: nil, tls: nil, log: options.accessLogFile())
-        try await WebServer.testing(server) { client async throws in try await body(client) }
+        try await server.test { client async throws in try await body(client) }
     }
 
     private static let right: HTTPFields = [.authorization: "Basic " + Data("ann:a:b".utf8).base64EncodedString()]
@@ -128,7 +128,7 @@ struct ServeArgumentsTests {
             let options = try ServeArguments.parse(["--log", folder + "access.log"])
             let file = try #require(try options.accessLogFile())
             let server = try options.server(serving: nil, tls: nil, log: file)
-            try await WebServer.testing(server) { client async throws in _ = try await client.get("/hello?a=b") }
+            try await server.test { client async throws in _ = try await client.get("/hello?a=b") }
             await file.flush()
             let text = try String(contentsOfFile: folder + "access.log", encoding: .utf8)
             #expect(text.contains("\"GET /hello?a=b HTTP/1.1\" 200 13"))

@@ -43,7 +43,7 @@ struct TransferReportTests {
         let login: HTTPFields = [
             .authorization: "Basic " + Data("ann\u{202e}:secret".utf8).base64EncodedString()
         ]
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let bytes = [UInt8](repeating: 1, count: 70_000)
             let answers = [
                 try await client.request(.put, "/a%20b%1b", headers: login, body: bytes),

@@ -36,7 +36,7 @@ struct AnswerBudgetTests {
         server.get("/writer") { _ in
             try await budget.holding(.bytes(10)) { Response { writer in try await writer.write(long) } }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/bytes", "/writer"] {
                 let connection = await client.connect()
                 try await connection.send(raw: "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")

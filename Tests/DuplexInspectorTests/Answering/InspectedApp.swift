@@ -25,7 +25,7 @@ struct InspectedApp {
         options.access = .ownToken("the-token-of-this-test")
         configure(&options)
         server.inspector("/in", options: options)
-        try await WebServer.testing(server) { client async throws in try await body(InspectedApp(client: client)) }
+        try await server.test { client async throws in try await body(InspectedApp(client: client)) }
     }
 
     func get(_ path: String) async throws -> TestResponse {

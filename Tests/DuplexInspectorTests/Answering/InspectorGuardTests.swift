@@ -217,7 +217,7 @@ struct InspectorGuardTests {
         }
         let inspector = server.inspector("/_inspect", known, options: options)
         #expect(inspector.address(below: "http://localhost:80/") == "http://localhost:80/_inspect/")
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/_inspect/state", headers: [.from: "ann"]).status == .ok)
             #expect(try await client.get("/_inspect/state", headers: [.from: "bob"]).status == .unauthorized)
             let token: HTTPFields = [.authorization: "Bearer \(inspector.token)"]

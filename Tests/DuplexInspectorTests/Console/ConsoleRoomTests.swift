@@ -38,7 +38,7 @@ struct ConsoleRoomTests {
 
     @Test("The history is a text to keep, of what is wanted")
     func history() async throws {
-        try await WebServer.testing(Self.server(Self.filled())) { client async throws in
+        try await Self.server(Self.filled()).test { client async throws in
             let all = try await client.get("/inspect/console/history", headers: Self.headers)
             #expect(all.status == .ok && all.headers[.contentType] == "text/plain; charset=utf-8")
             #expect(all.headers[.contentDisposition]?.hasPrefix("attachment") == true)
@@ -57,7 +57,7 @@ struct ConsoleRoomTests {
         let console = InspectorConsole(keeping: 3)
         let logger = Logger(label: "app") { InspectorLogHandler(label: $0, to: console) }
         for number in 1...4 { logger.info("old \(number)") }
-        try await WebServer.testing(Self.server(console)) { client async throws in
+        try await Self.server(console).test { client async throws in
             var options = WebSocketOptions()
             options.headers = Self.headers
             let socket = try await client.webSocket("/inspect/live", options: options)
@@ -94,7 +94,7 @@ struct ConsoleRoomTests {
     func noLoop() async throws {
         let console = InspectorConsole()
         let logger = Logger(label: "server") { InspectorLogHandler(label: $0, to: console, level: .trace) }
-        try await WebServer.testing(Self.server(console, logger)) { client async throws in
+        try await Self.server(console, logger).test { client async throws in
             var options = WebSocketOptions()
             options.headers = Self.headers
             let socket = try await client.webSocket("/inspect/live", options: options)

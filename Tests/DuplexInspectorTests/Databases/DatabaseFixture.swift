@@ -83,7 +83,7 @@ struct InspectorClient {
         var server = WebServer(port: 0)
         server.logger = logger
         let inspector = server.inspector("/_inspect", options: options)
-        try await WebServer.testing(server) { client in
+        try await server.test { client in
             try await body(InspectorClient(client: client, token: inspector.token))
         }
     }

@@ -59,7 +59,7 @@ import Testing
                 room.add(to: &routes)
                 group = routes.group
             }
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let paths = ["schema?", "rows?table=people&", "export?table=people&", "export?sql=SELECT%201&"]
                 let json: HTTPFields = [.contentType: "application/json"]
                 func ask() async throws -> [TestResponse] {

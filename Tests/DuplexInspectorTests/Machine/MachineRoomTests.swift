@@ -30,7 +30,7 @@ struct MachineRoomTests {
 
     @Test("The list of descriptors")
     func descriptors() async throws {
-        try await WebServer.testing(Self.server) { client async throws in
+        try await Self.server.test { client async throws in
             let answer = try await client.get("/inspect/machine/descriptors", headers: Self.headers)
             let list = try answer.value(MachineRoom.Descriptors.self)
             #expect(answer.status == .ok && list.descriptors?.first?.number == 0 && list.count ?? 0 > 2, "\(list)")
@@ -39,7 +39,7 @@ struct MachineRoomTests {
 
     @Test("Viewers get the state each second")
     func live() async throws {
-        try await WebServer.testing(Self.server) { client async throws in
+        try await Self.server.test { client async throws in
             var options = WebSocketOptions()
             options.headers = Self.headers
             let socket = try await client.webSocket("/inspect/live", options: options)
@@ -60,7 +60,7 @@ struct MachineRoomTests {
         .enabled(if: TestNetwork.obstacle == nil, "Network namespaces can't be made here.")
     )
     func network() async throws {
-        try await WebServer.testing(Self.server) { client async throws in
+        try await Self.server.test { client async throws in
             var options = WebSocketOptions()
             options.headers = Self.headers
             let socket = try await client.webSocket("/inspect/live", options: options)

@@ -42,7 +42,7 @@ struct RecordingsRoomTests {
             recording.connections[0].frames[0].payload = RecordedBytes(Array(#"{"token":"S3CRET"}"#.utf8))
             return recording
         })
-        try await WebServer.testing(server) { client in
+        try await server.test { client in
             let list = try await client.get("/i/recordings/list").value(RecordingJSON.List.self).recordings
             #expect(list.map(\.name) == ["This process"] && list[0].id == 0 && list[0].size == nil)
             #expect(list[0].requests == 1 && list[0].webSockets == 1 && list[0].skipped == 0)
@@ -66,7 +66,7 @@ struct RecordingsRoomTests {
 
     @Test("Frames come in parts", arguments: [("0", 12), ("10", 2), ("100", 0), ("-5", 12)])
     func frames(first: String, count: Int) async throws {
-        try await WebServer.testing(Self.server(recorded: { (try? Sample.recording()) ?? Recording() })) { client in
+        try await Self.server(recorded: { (try? Sample.recording()) ?? Recording() }).test { client in
             let answer = try await client.get("/i/recordings/frames?recording=0&entry=c7&from=\(first)")
             let page = try answer.value(RecordingJSON.Frames.self)
             #expect(page.frames.count == count && page.total == 12)
@@ -85,7 +85,7 @@ struct RecordingsRoomTests {
             room.add(to: &routes)
             group = routes.group
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let paths = [
                 "har?recording=0", "pcapng?recording=0", "frames?recording=0&entry=c7", "entry?recording=0&entry=e3",
             ]
@@ -101,7 +101,7 @@ struct RecordingsRoomTests {
 
     @Test("An archive is imported, looked at, and forgotten")
     func imports() async throws {
-        try await WebServer.testing(Self.server()) { client in
+        try await Self.server().test { client in
             #expect(try await client.get("/i/recordings/list").value(RecordingJSON.List.self).recordings.isEmpty)
             let archive = try HARFile.write(Sample.recording())
             let path = "/i/recordings/import?name=a%20b.har"
@@ -125,7 +125,7 @@ struct RecordingsRoomTests {
         ]
     )
     func refuses(text: String, sentence: String) async throws {
-        try await WebServer.testing(Self.server()) { client in
+        try await Self.server().test { client in
             let answer = try await client.post("/i/recordings/import", headers: Self.json, body: Array(text.utf8))
             #expect(answer.status == .badRequest)
             #expect(answer.text.contains(sentence))
@@ -134,7 +134,7 @@ struct RecordingsRoomTests {
 
     @Test("An archive beyond the bound is refused by its length alone")
     func long() async throws {
-        try await WebServer.testing(Self.server()) { client in
+        try await Self.server().test { client in
             let connection = await client.connect()
             let size = HARFile.largest.bytes + 1
             try await connection.send(
@@ -148,7 +148,7 @@ struct RecordingsRoomTests {
 
     @Test("What isn't there is said to be missing", arguments: ["entries", "entries?recording=x", "har?recording=5"])
     func missing(path: String) async throws {
-        try await WebServer.testing(Self.server()) { client in
+        try await Self.server().test { client in
             let status = try await client.get("/i/recordings/" + path).status
             #expect(status == .badRequest || status == .notFound)
         }
@@ -156,7 +156,7 @@ struct RecordingsRoomTests {
 
     @Test("Nothing is replayed unless the app allows it")
     func forbidden() async throws {
-        try await WebServer.testing(Self.server()) { client in
+        try await Self.server().test { client in
             let body = Array(#"{"recording":0,"target":"http://127.0.0.1:1"}"#.utf8)
             let answer = try await client.post("/i/recordings/replay", headers: Self.json, body: body)
             #expect(answer.status == .forbidden)
@@ -172,7 +172,7 @@ struct RecordingsRoomTests {
             recorded: { Recording(exchanges: (try? [Sample.exchange()]) ?? []) }
         )
         try await other.withRunning { address in
-            try await WebServer.testing(server) { client in
+            try await server.test { client in
                 let wish = #"{"recording":0,"target":"http://\#(address)","headers":[["Authorization","12345678901"]]}"#
                 let answer = try await client.post("/i/recordings/replay", headers: Self.json, body: Array(wish.utf8))
                 let outcomes = try answer.value(RecordingJSON.Outcomes.self)
@@ -197,7 +197,7 @@ struct RecordingsRoomTests {
         ]
     )
     func refusesWishes(wish: String) async throws {
-        try await WebServer.testing(Self.server(allowing: [.replaying], recorded: { Recording() })) { client in
+        try await Self.server(allowing: [.replaying], recorded: { Recording() }).test { client in
             let answer = try await client.post("/i/recordings/replay", headers: Self.json, body: Array(wish.utf8))
             #expect(answer.status == .badRequest)
         }

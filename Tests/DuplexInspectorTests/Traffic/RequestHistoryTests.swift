@@ -23,7 +23,7 @@ struct RequestHistoryTests {
             return nil
         }
         server.get("/secret", secret) { _ in "ok" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             _ = try await client.get("/a?1")
             var look: LiveHold? = history.look()
             _ = try await client.get("/a?2")
@@ -69,7 +69,7 @@ struct RequestWatcherTests {
         let look = history.look()
         var server = server
         server.use(.observed(by: history))
-        try await WebServer.testing(server, body)
+        try await server.test(body)
         withExtendedLifetime(look) {}
         return history.ring.all
     }

@@ -39,7 +39,7 @@ struct ExchangeRecordTests {
         }
         server.get("/shrinking") { _ in try shrink() }
         server.get("/shrinking/later") { _ async throws in try shrink() }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/file", "/later"] {
                 #expect(try await client.get(path).body.count == 300_000)
                 #expect(try await log.next().summary == "\(path) 200 0 300000")
@@ -62,7 +62,7 @@ struct ExchangeRecordTests {
         var (server, mark) = try Self.server(log)
         server.use(.before { _ in throw Problem(.unauthorized, "No.") })
         server.use(.problems { _, problem in Response(problem.status, body: "mine") })
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: "GET / HTTP/1.1\r\n\r\n")
             let answer = try await connection.response()
@@ -76,7 +76,7 @@ struct ExchangeRecordTests {
         let log = OutcomeLog()
         var (server, _) = try Self.server(log)
         server.use(.problems { _, problem in Response(problem.status) { try await $0.write("mine") } })
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: "GET / HTTP/1.1\r\n\r\n")
             let answer = try await connection.response()
@@ -89,7 +89,7 @@ struct ExchangeRecordTests {
         let log = OutcomeLog()
         var (server, _) = try Self.server(log)
         server.get("/") { _ in Response(.continue, body: "x") }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             await #expect(throws: (any Error).self) { try await client.get("/") }
             #expect(try await log.next().summary == "/ - 0 0 cut")
         }
@@ -151,7 +151,7 @@ struct TimeLimitTests {
             return Admission.accepted
         } handler: { _, _ in
         }
-        try await WebServer.testing(server) { client async throws in try await body(client, gate, log) }
+        try await server.test { client async throws in try await body(client, gate, log) }
         #expect(await log.rest() == 0)
     }
 
@@ -183,7 +183,7 @@ struct TimeLimitTests {
             _ = try? await gate.wait()
             return "late"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             try await connection.send(.get, "/")
             #expect(await gate.event() == "began")

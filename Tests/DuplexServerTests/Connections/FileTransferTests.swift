@@ -76,7 +76,7 @@ import Testing
             server.idleTimeout = .seconds(60)
             server.use(.completed { _, outcome in outcomes.change { $0.append(outcome.isIncomplete) } })
             server.files("/", folder: root)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 client.capacity = .kibibytes(4)
                 let slow = await client.connect()
                 try await slow.begin(.get, "/file")

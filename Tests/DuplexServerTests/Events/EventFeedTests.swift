@@ -19,7 +19,7 @@ struct EventFeedTests {
         server.events("/", of: feed, replay: replay) { request in
             try? ServerSentEvent("missed behind \(request.lastEventID ?? "")", event: "missed")
         }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test("All clients get what is published, with the feed's ids or the app's")
@@ -144,7 +144,7 @@ struct EventFeedTests {
             server.events("/", of: feed, replay: count)
             return server
         }()
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let publishing = Task { @concurrent in
                 for number in 0..<count {
                     try feed.publish("\(number)", id: number % 2 == 0 ? nil : "own \(number)")

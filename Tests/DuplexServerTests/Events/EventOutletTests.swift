@@ -65,7 +65,7 @@ struct EventOutletTests {
                 throw error
             }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             client.capacity = .kibibytes(4)
             let stream = try await client.events("/")
             start.yield()
@@ -161,7 +161,7 @@ struct EventOutletTests {
                     try await RouteBuilderEventsTests.forever()
                 } catch { report.note(error) }
             }
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 client.capacity = .kibibytes(4)
                 let stream = try await client.events("/")
                 await client.loop.settle()
@@ -182,7 +182,7 @@ struct EventOutletTests {
         server.events("/", slow: .dropOldest(keeping: 10)) { stream in
             for number in 0..<200 { try await stream.send(Self.event(number)) }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             client.capacity = .kibibytes(4)
             let stream = try await client.events("/")
             let numbers = try await Self.numbers(upTo: 199, of: stream)
@@ -198,7 +198,7 @@ struct EventOutletTests {
             for number in 0..<2_000 { try await stream.send(Self.event(number)) }
             try await stream.send("\(await stream.dropped)")
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             client.capacity = .mebibytes(64)
             let stream = try await client.events("/")
             var last = ""

@@ -20,7 +20,7 @@ struct EventStreamTests {
             try await stream.comment("a\ndata: b")
             try await stream.send("fine")
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/").text == ": a\n: data: b\n\ndata: fine\n\n")
         }
     }
@@ -31,7 +31,7 @@ struct EventStreamTests {
         server.events("/rooms/:id") { stream in
             try await stream.send("\(stream.request.parameters["id"] ?? "") \(stream.lastEventID ?? "new")")
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.events("/rooms/a").nextData() == "a new")
             #expect(try await client.events("/rooms/a", lastEventID: "").nextData() == "a new")
             #expect(try await client.events("/rooms/b", lastEventID: "ä-7").nextData() == "b ä-7")
@@ -50,7 +50,7 @@ struct EventStreamTests {
                 }
             }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let stream = try await client.events("/")
             var counts: [String: Int] = [:]
             while let data = try await stream.nextData() { counts[data, default: 0] += 1 }
@@ -63,7 +63,7 @@ struct EventStreamTests {
         let (streams, keep) = AsyncStream<EventStream>.makeStream()
         var server = WebServer(port: 0)
         server.events("/", slow: isWaiting ? .wait : .dropOldest(keeping: 1)) { stream in keep.yield(stream) }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             #expect(try await connection.get("/").body == [])
             for await stream in streams {

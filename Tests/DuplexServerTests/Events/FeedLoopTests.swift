@@ -23,7 +23,7 @@ struct FeedLoopTests {
             for number in 0..<20 { try feed.publish("\(number) \(megabyte)") }
             return "done"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             client.capacity = .mebibytes(64)
             let stream = try await client.events("/")
             try feed.publish("before")
@@ -43,7 +43,7 @@ struct FeedLoopTests {
             for number in 1...3 { try feed.publish("\(number)") }
             return "done"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             var streams: [TestEventStream] = []
             for _ in 0..<150 { streams.append(try await client.events("/")) }
             #expect(try await client.get("/three").text == "done")
@@ -62,7 +62,7 @@ struct FeedLoopTests {
         var server = WebServer(port: 0)
         server.limits = .local
         server.events("/", of: feed, heartbeat: nil)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             var streams: [TestEventStream] = []
             for _ in 0..<300 { streams.append(try await client.events("/")) }
             guard case .manual(let time) = client.loop.loop.clock else {

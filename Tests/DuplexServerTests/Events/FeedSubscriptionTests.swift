@@ -20,7 +20,7 @@ struct FeedSubscriptionTests {
     ) async throws {
         var server = WebServer(port: 0)
         server.events("/", of: feed, heartbeat: nil, slow: slow)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             client.capacity = .kibibytes(4)
             let stream = try await client.events("/")
             for number in 0..<count {

@@ -25,7 +25,7 @@ struct RouteBuilderEventsTests {
         var server = WebServer(port: 0)
         server.events("/feed") { stream in try await stream.send("one") }
         server.events("/of", of: EventFeed())
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/feed", "/of"] {
                 let stream = try await client.events(path)
                 let headers = stream.head.headers
@@ -49,7 +49,7 @@ struct RouteBuilderEventsTests {
             try await stream.send("x")
         }
         server.events("/of", of: feed)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/feed", "/of"] {
                 let connection = await client.connect()
                 let head = try await connection.request(.head, path)
@@ -100,7 +100,7 @@ struct RouteBuilderEventsTests {
         }
         server.events("/of", of: feed, heartbeat: .seconds(10))
         server.events("/quiet", of: feed, heartbeat: nil)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/feed", "/of"] {
                 let stream = try await client.events(path)
                 var expected: [EventStreamItem] = []
@@ -136,7 +136,7 @@ struct RouteBuilderEventsTests {
         }
         server.events("/of", of: feed, replay: 1)
         try feed.publish("hello")
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/feed", "/of"] {
                 let stream = try await client.events(path)
                 #expect(try await stream.nextData() == "hello")
@@ -167,7 +167,7 @@ struct RouteBuilderEventsTests {
             ended.yield(Task.isCancelled)
         }
         server.events("/of", of: feed, heartbeat: .seconds(10))
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/feed", "/of"] {
                 let stream = try await client.events(path)
                 await stream.connection.finishWriting()
@@ -222,7 +222,7 @@ struct RouteBuilderEventsTests {
             await Task.yield()
             return request.path
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             for _ in 0..<2 {
                 #expect(try await connection.get("/feed").text == "data: one\n\n")
@@ -248,7 +248,7 @@ struct RouteBuilderEventsTests {
             try await stream.send("one")
             throw Failure()
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             await #expect(throws: (any Error).self) {
                 let stream = try await client.events("/feed")
                 while try await stream.next() != nil {}
@@ -266,7 +266,7 @@ struct RouteBuilderEventsTests {
             try await stream.send("x", id: "9")
         }
         server.events("/of", of: feed)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.events("/feed").head.status == .ok)
             #expect(try await client.events("/feed", lastEventID: "9").head.status == .noContent)
             #expect(try await client.events("/of").head.status == .noContent)

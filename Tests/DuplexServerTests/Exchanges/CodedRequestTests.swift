@@ -37,7 +37,7 @@ struct CodedRequestTests {
             return text
         }
         server.post("/left") { _ in "left" }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test("Whoever reads the body sees the plain bytes")
@@ -99,7 +99,7 @@ struct CodedRequestTests {
             for try await piece in request.body { count += piece.count }
             return "\(count)"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for (size, status) in [(64 << 20, 200), ((64 << 20) + 1, 413)] {
                 let twice = try Self.coded(try Self.coded([UInt8](repeating: 0, count: size)))
                 let response = try await client.post("/", headers: [.contentEncoding: "gzip, gzip"], body: twice)

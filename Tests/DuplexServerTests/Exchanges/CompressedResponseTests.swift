@@ -56,7 +56,7 @@ struct CompressedResponseTests {
                 }
             )
         }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test("A body at hand is compressed for who takes it, and Vary says so to all", arguments: ["/text", "/async"])
@@ -160,7 +160,7 @@ struct CompressedResponseTests {
         server.get("/") { _ in
             Response(type: .plainText) { writer in for await word in words { try await writer.write(word) } }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             try await connection.send(.get, "/", headers: Self.gzip)
             #expect(try await connection.head().headers[.contentEncoding] == "gzip")
@@ -190,7 +190,7 @@ struct CompressedResponseTests {
         server.get("/part") { _ in
             Response(.partialContent, type: .plainText, body: try .file(path, offset: 0, count: 2_000))
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let response = try await client.get("/", headers: Self.gzip)
             #expect(try Self.inflated(response.body) == String(repeating: Self.text, count: 100))
             #expect(try await client.get("/").body.count == Self.text.utf8.count * 100)

@@ -37,7 +37,7 @@ struct EarlyHintsTests {
                 }
             }
         }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test("They come before the response, each by itself, with the fields that were given and no others")
@@ -91,7 +91,7 @@ struct EarlyHintsTests {
             for await _ in never {}
             return "late"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/").text == "done")
             #expect(try await log.next().summary == "/ 200 0 4")
             let connection = await client.connect()

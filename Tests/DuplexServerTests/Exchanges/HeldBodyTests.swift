@@ -50,7 +50,7 @@ struct HeldBodyTests {
     func goesOn(path: String, size: Int) async throws {
         let (gate, keeper) = AsyncStream<Never>.makeStream()
         let (_, isCancelled) = AsyncStream<Void>.makeStream()
-        try await WebServer.testing(Self.server(gate, isCancelled)) { client async throws in
+        try await Self.server(gate, isCancelled).test { client async throws in
             let connection = await client.connect()
             let sending = Task { try await connection.send(raw: Self.request(path, size)) }
             await client.loop.settle()
@@ -76,7 +76,7 @@ struct HeldBodyTests {
     func left() async throws {
         let (gate, _) = AsyncStream<Never>.makeStream()
         let (cancellations, isCancelled) = AsyncStream<Void>.makeStream()
-        try await WebServer.testing(Self.server(gate, isCancelled)) { client async throws in
+        try await Self.server(gate, isCancelled).test { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: Self.request("/left", 100_000))
             await client.loop.settle()

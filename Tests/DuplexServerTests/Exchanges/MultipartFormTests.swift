@@ -53,7 +53,7 @@ struct MultipartFormTests {
             let form = try await request.form(limit: 20)
             return form.map { "\($0.name)=\($0.value)" }.joined(separator: "|")
         }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test(
@@ -139,7 +139,7 @@ struct MultipartFormTests {
             for try await part in try request.multipart() { for try await piece in part { count += piece.count } }
             return "\(count)"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let content = [UInt8](repeating: 13, count: 4 << 20)
             let head = Array("--XyZ\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\n".utf8)
             let response = try await client.post(
@@ -163,7 +163,7 @@ struct MultipartFormTests {
             do { _ = try await parts.next() } catch { _ = try await parts.next() }
             return "whole"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let headers: HTTPFields = [.contentType: "multipart/mixed; boundary=b"]
             let response = try await client.post("/", headers: headers, body: "--b\r\n\r\nfirst\r\n".utf8)
             #expect(response.status == .badRequest)
@@ -184,7 +184,7 @@ struct MultipartFormTests {
             let fourth = try await parts.next()
             return "\(late?.count ?? -1) \(present ?? "-") \(again?.count ?? -1) \(third == nil) \(fourth == nil)"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let body = "--b\r\n\r\nfirst\r\n--b\r\n\r\nsecond\r\n--b--"
             let response = try await client.post(
                 "/",

@@ -24,7 +24,7 @@ import Testing
         #expect(problem?.status == .notFound)
         var server = WebServer(port: 0)
         server.get("/users/:id") { request in "user \(try request.parameters.require("id", as: Int.self) + 1)" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/users/41").text == "user 42")
             #expect(try await client.get("/users/\(value)").status == .notFound)
         }

@@ -62,7 +62,7 @@ struct ProblemTests {
             throw Problem(.conflict, "Not now.", headers: [.retryAfter: "1"])
         }
         server.get("/secret") { _ -> String in throw Secret() }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/now").text == "409 Conflict\nNot now.\n")
             #expect(try await client.get("/later").headers[.retryAfter] == "1")
             let failed = try await client.get("/secret", headers: [.accept: "application/json"])
@@ -88,7 +88,7 @@ struct ProblemTests {
         server.logger = log.logger
         server.get("/order") { _ -> String in throw ShopError.soldOut }
         server.get("/fire") { _ async throws -> String in throw ShopError.isOnFire }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/order").text == "409 Conflict\nSold out.\n")
             #expect(!log.entries.contains { $0.message == "a request failed" })
             #expect(try await client.get("/fire").text == "503 Service Unavailable\nThe shop is on fire.\n")
@@ -107,7 +107,7 @@ struct ProblemTests {
         server.group("/own", .problems { request, problem in .text("own \(problem.status.code)") }) { own in
             own.get("/") { _ in Self.problem }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let text = try await client.get("/now")
             #expect(
                 text.status == .notFound && text.headers[.retryAfter] == "3" && text.text.hasPrefix("404 Not Found\n")
@@ -132,7 +132,7 @@ struct ProblemTests {
         server.use(.after { _, response in response.headers[.from] = "after" })
         server.get("/") { _ in Response(headers: [.eTag: "\"a\""], body: "x") }
         server.post("/short", .bodySize(2)) { request in "\(try await request.body.collect().count)" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let method = try await client.request(.delete, "/")
             #expect(method.headers[values: .allow].count == 1 && method.headers[.server] == "mine")
             let other = try await client.get("/", headers: [.ifMatch: "\"b\""])
@@ -153,7 +153,7 @@ struct ProblemTests {
             api in
             api.get("/thing") { _ -> String in throw Problem(.forbidden, "No.", headers: [.retryAfter: "9"]) }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/page").text == "<h1>403</h1>")
             #expect(try await client.get("/nothing").text == "<h1>404</h1>")
             let wrongMethod = try await client.post("/page")

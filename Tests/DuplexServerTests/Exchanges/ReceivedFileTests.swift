@@ -69,7 +69,7 @@ struct ReceivedFileTests {
         var server = WebServer(port: 0)
         server.post("/nowhere") { request in try await request.file(in: "/nowhere").path }
         server.post("/full") { _ async throws -> String in throw SocketError(.system, message: "full", errno: ENOSPC) }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.post("/nowhere", body: "a".utf8).status == .internalServerError)
             let full = try await client.post("/full")
             #expect(full.status.code == 507 && full.text.hasPrefix("507 Insufficient Storage\n"))
@@ -109,7 +109,7 @@ struct ReceivedFileTests {
                 --b\r\nContent-Disposition: form-data; name=a\r\n\r\none\r
                 --b\r\nContent-Disposition: form-data; name=b; filename="../c.txt"\r\n\r\nthree\r\n--b--\r\n
                 """
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let headers: HTTPFields = [.contentType: "multipart/form-data; boundary=b"]
                 #expect(try await client.post("/", headers: headers, body: form.utf8).text == "a 3 one\nb 5 three\n")
             }

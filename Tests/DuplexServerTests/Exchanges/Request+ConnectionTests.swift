@@ -49,7 +49,7 @@ import Testing
             try await request.connection.sleep(for: .seconds(-1))
             return "at once"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let hour = await client.connect()
             try await hour.send(.get, "/hour")
             await client.clock.advance(by: .seconds(3_600))
@@ -258,7 +258,7 @@ import Testing
     func none() async throws {
         var server = WebServer(port: 0)
         server.get("/") { request in "\(request.connection.listenerAddress == nil)" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/").text == "true")
         }
     }

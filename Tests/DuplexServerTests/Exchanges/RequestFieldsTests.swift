@@ -26,7 +26,7 @@ struct RequestFieldsTests {
             return "\(request.accepted.preferred(of: [.json, .html])?.essence ?? "-") \(language) \(coding)"
         }
         server.get("/ranges") { request in "\(String(describing: request.ranges?.selection(of: 10)))" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/query?a=1&b=x+y%26&a=2").text == "1|2 x y& 3")
             #expect(try await client.get("/query").text == " - 0")
             #expect(try await client.get("/query?a=%zz").status == .badRequest)

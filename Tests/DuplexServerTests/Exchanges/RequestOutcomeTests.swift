@@ -90,7 +90,7 @@ struct RequestOutcomeTests {
     )
     func answered(path: String, summary: String) async throws {
         let log = OutcomeLog()
-        try await WebServer.testing(Self.server(log)) { client async throws in
+        try await Self.server(log).test { client async throws in
             let answer = try await client.get(path)
             let entry = try await log.next()
             #expect(entry.path == path && entry.method == .get && entry.summary == summary)
@@ -104,7 +104,7 @@ struct RequestOutcomeTests {
     @Test("A body that was taken is counted; one that is too long is refused by its route")
     func bodies() async throws {
         let log = OutcomeLog()
-        try await WebServer.testing(Self.server(log)) { client async throws in
+        try await Self.server(log).test { client async throws in
             #expect(try await client.post("/body", body: Array("abc".utf8)).text == "3")
             #expect(try await log.next().summary == "/body 200 3 1")
             let refused = try await client.post("/body", body: [UInt8](repeating: 1, count: 11))
@@ -120,7 +120,7 @@ struct RequestOutcomeTests {
         let log = OutcomeLog()
         var server = Self.server(log)
         server.logger.logLevel = .critical
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/failing").status == .internalServerError)
             let failed = try await log.next()
             #expect(failed.outcome.error is Failure && failed.outcome.status == .internalServerError)
@@ -135,7 +135,7 @@ struct RequestOutcomeTests {
     @Test("A head that can't be read is a GET of nothing; a host that is none of the server's is seen, too")
     func unread() async throws {
         let log = OutcomeLog()
-        try await WebServer.testing(Self.server(log)) { client async throws in
+        try await Self.server(log).test { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: "GET nowhere HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(String(decoding: try await connection.receiveAll(), as: UTF8.self).hasPrefix("HTTP/1.1 400 "))
@@ -157,7 +157,7 @@ struct RequestOutcomeTests {
             Admission.refused(.forbidden, "No.")
         } handler: { _, _ in
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let socket = try await client.webSocket("/socket")
             #expect(try await log.next().summary == "/socket 101 0 0")
             await socket.close()
@@ -180,7 +180,7 @@ struct RequestOutcomeTests {
             for await _ in never {}
             return ""
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             try await connection.send(.get, "/never")
             for await _ in started { break }
@@ -203,7 +203,7 @@ struct RequestOutcomeTests {
                 try await writer.write("x")
             }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             async let answer = client.get("/slow")
             for await _ in started { break }
             await client.clock.advance(by: .seconds(3))

@@ -132,7 +132,7 @@ struct RequestKeyTests {
         server.get("/") { request in
             "\(request[User.self] ?? "nobody") \(request[Number.self].map(String.init) ?? "none")"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/?user").text == "mia 2")
             #expect(try await client.get("/").text == "nobody 2")
             #expect(try await client.get("/?none").text == "nobody none")
@@ -157,7 +157,7 @@ struct RequestKeyTests {
         }
         server.get("/secret", marking) { _ in "ok" }
         server.get("/other") { _ in "ok" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             _ = try await client.get("/secret?token=1")
             _ = try await client.get("/other?a=1")
         }

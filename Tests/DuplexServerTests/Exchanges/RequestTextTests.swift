@@ -18,7 +18,7 @@ struct RequestTextTests {
             for try await part in try request.multipart() { text += try await part.text() }
             return text
         }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test(

@@ -21,7 +21,7 @@ struct ResponseConditionsTests {
         }
         server.get("/gone") { _ in Response(.gone, headers: [.eTag: "\"a\""], body: "content") }
         server.post("/tagged") { tagged($0) }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test(

@@ -87,7 +87,7 @@ struct LoopFilesTests {
             var server = WebServer(port: 0)
             server.files("/one", folder: root + "one")
             server.files("/two", folder: root + "two")
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 for _ in 0..<3 {
                     #expect(try await client.get("/one/a").text == "first")
                     #expect(try await client.get("/two/a").text == "second")
@@ -113,7 +113,7 @@ struct LoopFilesTests {
             options.openFileLimit = 0
             var server = WebServer(port: 0)
             server.files("/", folder: root, options: options)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 #expect(try await client.get("/a").text == "text")
                 #expect(Self.openCount(root + "a") == 0)
             }

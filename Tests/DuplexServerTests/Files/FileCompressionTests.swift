@@ -29,7 +29,7 @@ struct FileCompressionTests {
         try await withTestFolder(Self.files) { root in
             var server = WebServer(port: 0)
             server.files("/", folder: root, options: options)
-            try await WebServer.testing(server) { client async throws in try await body(client, root) }
+            try await server.test { client async throws in try await body(client, root) }
         }
     }
 

@@ -20,7 +20,7 @@ struct FileContentTests {
         try await withTestFolder(["a.txt": Self.text, "empty": ""]) { root in
             var server = WebServer(port: 0)
             server.files("/", folder: root)
-            try await WebServer.testing(server) { client async throws in try await body(client, root) }
+            try await server.test { client async throws in try await body(client, root) }
         }
     }
 
@@ -144,7 +144,7 @@ struct FileContentTests {
         #if os(Linux)
         var server = WebServer(port: 0)
         server.files("/", folder: "/etc")
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let tag = try #require(try await client.get("/passwd").headers[.eTag])
             let part = try await client.get("/passwd", headers: [.range: "bytes=0-1", .ifRange: tag])
             #expect(part.status == .partialContent && part.body.count == 2)

@@ -23,7 +23,7 @@ struct FileListingTests {
             options.showsListings = true
             var server = WebServer(port: 0)
             server.files("/", folder: root, options: options)
-            try await WebServer.testing(server) { client async throws in try await body(client) }
+            try await server.test { client async throws in try await body(client) }
         }
     }
 

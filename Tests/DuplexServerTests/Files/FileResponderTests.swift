@@ -33,7 +33,7 @@ struct FileResponderTests {
         try await withTestFolder(Self.files, links: links) { root in
             var server = WebServer(port: 0)
             server.files(path, folder: root + "public", options: options)
-            try await WebServer.testing(server) { client async throws in try await body(client, root) }
+            try await server.test { client async throws in try await body(client, root) }
         }
     }
 
@@ -72,7 +72,7 @@ struct FileResponderTests {
             server.group("/admin", .basicAuth(realm: "admin") { $0.password == "right" }) { admin in
                 admin.files("/files", folder: root)
             }
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 for path in ["/admin/files/a.txt", "/%61dmin/files/a.txt", "/admin/%66iles/a.txt", "/admin/files/none"]
                 {
                     #expect(try await client.get(path).status == .unauthorized, "\(path)")
@@ -241,7 +241,7 @@ struct FileResponderTests {
         try await withTestFolder([#"a\\b\/index.html"#: "odd"]) { root in
             var server = WebServer(port: 0)
             server.files("/", folder: root)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let redirect = try await client.get(#"/a\\b\"#)
                 #expect(redirect.status == .movedPermanently && redirect.headers[.location] == "/a%5C%5Cb%5C/")
             }

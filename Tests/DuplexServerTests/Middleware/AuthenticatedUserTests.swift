@@ -22,7 +22,7 @@ struct AuthenticatedUserTests {
             }
         }
         server.get("/out") { request in request[AuthenticatedUser.self] ?? "nobody" }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     private static let accounts = RouteOption.basicAuth(realm: "the \"room\"", accounts: ["mia": "pä:ss", "": "x"])
@@ -123,7 +123,7 @@ struct AuthenticatedUserTests {
         }
         let isCertificate = Self.guards[index].0 == "certificate"
         let refusal = isCertificate ? HTTPResponse.Status.forbidden : .unauthorized
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let wrong = [
                 "", "Authorization: Basic bWlhOng=\r\n", "Authorization: Bearer x\r\n", "Authorization: Digest x=y\r\n",
             ]

@@ -14,7 +14,7 @@ struct CORSPolicyTests {
         server.use(.cors(policy))
         server.get("/") { _ in Response(headers: [.vary: "Accept"], body: "x") }
         server.on(.put, "/") { _ in "put" }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     private static let origin = "https://app.example"
@@ -73,7 +73,7 @@ struct CORSPolicyTests {
         var server = WebServer(port: 0)
         server.get("/") { _ in "" }
         server.on(.put, "/", .cors(CORSPolicy(.origins(Self.origin)))) { _ in "" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let answer = try await client.request(.options, "/", headers: Self.preflight)
             #expect(answer.headers[.accessControlAllowOrigin] == Self.origin)
         }
@@ -113,7 +113,7 @@ struct CrossSiteTests {
         server.use(.sameSite())
         server.get("/") { _ in "read" }
         server.post("/") { _ in "done" }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     private static func headers(_ site: String?, _ origin: String?) throws -> HTTPFields {

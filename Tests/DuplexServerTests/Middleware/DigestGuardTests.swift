@@ -20,7 +20,7 @@ struct DigestGuardTests {
                 try await socket.send(request[AuthenticatedUser.self] ?? "nobody")
             }
         }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     private static let accounts = RouteOption.digestAuth(
@@ -305,7 +305,7 @@ struct DigestOptionsTests {
         #expect(!DigestOptions().offersBasic && !DigestOptions().hashesUsers)
         var server = WebServer(port: 0)
         server.get("/", .digestAuth(realm: "x", accounts: ["mia": "y"])) { _ in "in" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let values = try await client.get("/").headers[values: .wwwAuthenticate]
             #expect(values.count == 2 && values[0].contains("algorithm=SHA-256") && values[1].contains("algorithm=MD5"))
             let nonces = AuthenticationChallenge.parse(values).map { $0["nonce"] }
@@ -318,7 +318,7 @@ struct DigestOptionsTests {
         var server = WebServer(port: 0)
         let options = DigestOptions(algorithms: [.md5], nonceLifetime: .seconds(10))
         server.get("/", .digestAuth(realm: "x", accounts: ["mia": "pä:ss"], options: options)) { _ in "in" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let mia = DigestClient(algorithm: .md5)
             let first = try await client.get("/")
             #expect(first.headers[values: .wwwAuthenticate].count == 1)

@@ -36,7 +36,7 @@ struct FailureThrottleTests {
             inside.webSocket("/socket") { socket in try await socket.send("in") }
         }
         server.get("/out") { _ in "out" }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test(

@@ -35,7 +35,7 @@ struct PasswordFileTests {
             }
         }
         server.get("/out") { _ in "out" }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     private func status(

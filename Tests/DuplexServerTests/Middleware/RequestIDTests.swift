@@ -17,7 +17,7 @@ struct RequestIDTests {
         server.use(.requestID(trustsProxy: trustsProxy))
         server.get("/") { request in request[RequestID.self] ?? "none" }
         let name = try #require(Self.name)
-        try await WebServer.testing(server) { client async throws in try await body(client, name) }
+        try await server.test { client async throws in try await body(client, name) }
     }
 
     @Test("Each request has one, which goes back with the answer")
@@ -36,7 +36,7 @@ struct RequestIDTests {
         server.use(.before { _ in Response(.forbidden) }, .requestID())
         server.get("/") { _ in "" }
         let name = try #require(Self.name)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/").headers[name]?.utf8.count == 32)
         }
     }

@@ -33,7 +33,7 @@ struct RequestObserverTests {
             .observed(by: notes)
         )
         server.get("/a/:b") { _ in "" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             _ = try await client.get("/a/1")
             #expect(notes.notes.withLock { $0 } == ["began /a/:b", "before", "after", "ended /a/:b"])
         }
@@ -45,7 +45,7 @@ struct RequestObserverTests {
         var server = WebServer(port: 0)
         server.get("/seen", .observed(by: notes)) { _ in "" }
         server.get("/other") { _ in "" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/other", "/nothing", "/seen"] { _ = try await client.get(path) }
             #expect(notes.notes.withLock { $0 } == ["began /seen", "ended /seen"])
         }

@@ -16,7 +16,7 @@ struct RateLimitTests {
         server.use(option)
         server.get("/") { _ in "" }
         server.webSocket("/socket") { _ in }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test("They get 429 with the time to wait, and are let in when that has passed")

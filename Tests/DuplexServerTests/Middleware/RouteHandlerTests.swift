@@ -55,7 +55,7 @@ import Testing
             group.get("/body") { _ async in Response { writer in try await writer.write("\(Hand.current ?? 0)") } }
             group.get("/route", .within(Hand(value: 3))) { _ in "\(Hand.current ?? 0)" }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for (path, text) in [
                 ("/sync", "1"), ("/async", "1"), ("/body", "1"), ("/group", "2"), ("/group/body", "2"),
                 ("/group/route", "3"),
@@ -122,7 +122,7 @@ struct RouteStepTests {
                 }
             )
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             _ = try await client.get(path)
             let expected = [
                 "server in", "before", "group in", "late", "route in", "handler", "route out", "group out",
@@ -147,7 +147,7 @@ struct RouteStepTests {
         )
         server.get("/") { _ in "handler" }
         server.get("/async") { _ async in "handler" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/", "/async"] {
                 #expect(try await client.get(path).text == "handler")
                 #expect(try await client.get("\(path)?answer").text == "step")
@@ -165,7 +165,7 @@ struct RouteStepTests {
             .after { _, response in response.headers[.server] = "test" }
         )
         server.get("/") { _ in "" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/nothing").status == .unauthorized)
             let found = try await client.get("/nothing", headers: [.authorization: "x"])
             #expect(found.status == .notFound && found.headers[.server] == "test")
@@ -202,7 +202,7 @@ struct RouteStepTests {
             },
             handler: { socket, _, user in try await socket.send("admitted \(user)") }
         )
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for (path, text) in [("/plain", "plain"), ("/request", "mia"), ("/admitted", "admitted mia")] {
                 var options = WebSocketOptions()
                 options.headers[.authorization] = "mia"

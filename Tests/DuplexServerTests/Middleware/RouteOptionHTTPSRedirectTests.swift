@@ -14,7 +14,7 @@ struct RouteOptionHTTPSRedirectTests {
         server.allowedHosts = ["*"]
         server.use(option)
         server.get("/") { _ in "in the clear" }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test(

@@ -18,7 +18,7 @@ import Testing
         server.get("/") { request in request[ContentNonce.self] ?? "none" }
         server.get("/own") { _ in Response(headers: [.contentSecurityPolicy: "default-src 'none'"]) }
         let (frame, referrer) = (try #require(Self.frame), try #require(Self.referrer))
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for path in ["/", "/nothing"] {
                 let headers = try await client.get(path).headers
                 #expect(headers[.xContentTypeOptions] == "nosniff" && headers[frame] == "DENY")
@@ -41,7 +41,7 @@ import Testing
         server.use(.securityHeaders(headers))
         server.get("/") { request in request[ContentNonce.self] ?? "none" }
         let (frame, referrer) = (try #require(Self.frame), try #require(Self.referrer))
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             var seen: Set<String> = []
             for _ in 0..<3 {
                 let answer = try await client.get("/")
@@ -61,7 +61,7 @@ import Testing
         var server = WebServer(port: 0)
         server.use(.securityHeaders(headers))
         server.get("/") { request in request[ContentNonce.self] ?? "none" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let answer = try await client.get("/")
             let nonce = answer.text
             #expect(answer.headers[.contentSecurityPolicy] == "\(nonce)\(nonce) a \(nonce)")

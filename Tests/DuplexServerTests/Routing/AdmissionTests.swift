@@ -263,7 +263,7 @@ import Testing
             .after { _, response in response.headers[.server] = "test" }
         )
         server.webSocket("/") { _ in }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             let upgrade = RawPeer.upgradeRequest("/")
             try await connection.send(raw: upgrade)
@@ -287,7 +287,7 @@ import Testing
             }
         )
         server.webSocket("/") { socket in try await socket.send("open") }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let socket = try await client.webSocket("/")
             #expect(try await socket.receive() == .text("open"))
             await socket.reset()

@@ -90,7 +90,7 @@ struct OwnAnswerTests {
         server.post("/short", .bodySize(1), .after { $1.headers[.server] = "short" }) { _ in "" }
         server.webSocket("/plain") { _ in }
         server.webSocket("/own", .after { $1.headers[.server] = "own" }) { _ in }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let answers: [(HTTPRequest.Method, String, Int, String)] = [
                 (.get, "/none", 404, "all"), (.put, "/page", 405, "all"), (.get, "/short", 405, "short"),
                 (.options, "/page", 204, "all"), (.post, "/short", 413, "short"), (.get, "/plain", 426, "all"),
@@ -110,7 +110,7 @@ struct OwnAnswerTests {
         var server = WebServer(port: 0)
         server.use(.completed { _, outcome in tell.yield("\(outcome.route ?? "none") \(outcome.status?.code ?? 0)") })
         server.post("/short", .bodySize(1)) { _ in "" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             var iterator = outcomes.makeAsyncIterator()
             _ = try await client.post("/short", body: "ab".utf8)
             #expect(await iterator.next() == "/short 413")

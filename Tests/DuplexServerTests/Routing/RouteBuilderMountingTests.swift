@@ -19,7 +19,7 @@ struct RouteBuilderMountingTests {
         server.group("/one/two") { group in
             group.mount([.get], at: mounted, []) { _, depth in Response(body: .text("\(depth)")) }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get(path).text == depth)
             #expect(try await client.get("/one/two" + path).text == "\((Int(depth) ?? 0) + 2)")
         }

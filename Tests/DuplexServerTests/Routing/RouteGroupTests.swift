@@ -46,7 +46,7 @@ import Testing
             api.get("/") { _ in "api" }
             api.group("/users") { users in users.get("/:id") { request in "user \(request.parameters["id"] ?? "")" } }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
             let response = String(decoding: try await connection.receiveAll(), as: UTF8.self)
@@ -59,7 +59,7 @@ import Testing
         var server = WebServer(port: 0)
         server.post("/a") { _ in "posted" }
         server.host("localhost") { host in host.get("/a") { _ in "got" } }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.request(.post, "/a").text == "posted")
             #expect(try await client.get("/a").text == "got")
             #expect(try await client.request(.delete, "/a").headers[.allow] == "GET, HEAD, OPTIONS")
@@ -71,7 +71,7 @@ import Testing
         var server = WebServer(port: 0)
         server.host("localhost") { host in host.webSocket("/") { socket in try await socket.send("local") } }
         server.webSocket("/") { socket in try await socket.send("all") }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let socket = try await client.webSocket("/")
             #expect(try await socket.receive() == .text("local"))
         }
@@ -81,7 +81,7 @@ import Testing
     func allowed() async throws {
         var server = WebServer(port: 0)
         server.host("my.app") { app in app.get("/") { _ in "mine" } }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for (host, status) in [("my.app", "200"), ("evil.app", "421")] {
                 let connection = await client.connect()
                 try await connection.send(raw: "GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")

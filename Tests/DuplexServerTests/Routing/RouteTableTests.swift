@@ -185,7 +185,7 @@ import Testing
     func answers(method: String, path: String, host: String, status: Int, text: String) async throws {
         var server = WebServer(port: 0)
         Self.configure(&server)
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let connection = await client.connect()
             try await connection.send(raw: "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
             let response = String(decoding: try await connection.receiveAll(), as: UTF8.self)
@@ -206,7 +206,7 @@ import Testing
                 group.fallback { _ in "a secret" }
             }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get(path).status == .unauthorized)
             for other in ["/admi", "/admin%2Fx", "/users", "/users//x", "//admin"] {
                 #expect(try await client.get(other).text == "anybody's")
@@ -219,7 +219,7 @@ import Testing
         var server = WebServer(port: 0)
         server.get("/page") { _ in "page" }
         server.fallback { _ in "all else" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.request(.delete, "/page").status == .methodNotAllowed)
             #expect(try await client.request(.options, "/page").headers[.allow] == "GET, HEAD, OPTIONS")
             #expect(try await client.request(.init("BREW") ?? .get, "/").status == .notImplemented)
@@ -231,7 +231,7 @@ import Testing
         let brew = try #require(HTTPRequest.Method(rawValue: "BREW"))
         var server = WebServer(port: 0)
         server.on(brew, "/pots/:id") { request in "pot \(request.parameters["id"] ?? "")" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.request(brew, "/pots/7").text == "pot 7")
         }
     }

@@ -33,7 +33,7 @@ struct AccessLogFileTests {
         var server = WebServer(port: 0)
         server.use(.accessLog(.file(file), showsQuery: false))
         server.get("/") { _ in "hello" }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test("Each request is a line, in the order in which they ended")

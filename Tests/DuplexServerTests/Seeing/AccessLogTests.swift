@@ -19,7 +19,7 @@ struct AccessLogTests {
         server.use(.accessLog(), .requestID(), .basicAuth(realm: "x", accounts: ["frank": "secret"]))
         server.logger = log.logger
         server.get("/a/:b") { _ in "hello" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let answer = try await client.get("/a/1?q", headers: [.authorization: "Basic ZnJhbms6c2VjcmV0"])
             #expect(answer.text == "hello")
             #expect(try await client.get("/a/1").status == .unauthorized)
@@ -38,7 +38,7 @@ struct AccessLogTests {
         var server = WebServer(port: 0)
         server.use(.accessLog(AccessLogOutput(target: .lines(lines))))
         server.get("/:number") { _ in "hello" }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for number in 0..<20 { _ = try await client.get("/\(number)") }
         }
         await lines.file.flush()

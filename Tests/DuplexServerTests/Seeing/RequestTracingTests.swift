@@ -43,7 +43,7 @@ struct RequestTracingTests {
             return Response { writer in try await writer.write("\(outer) \(context())") }
         }
         server.get("/failing") { _ -> String in throw Failure() }
-        let answer = try await WebServer.testing(server) { client async throws in
+        let answer = try await server.test { client async throws in
             try await client.request(method, path, headers: headers)
         }
         #expect(tracer.activeSpans.isEmpty && tracer.finishedSpans.count == 1)
@@ -108,7 +108,7 @@ struct RequestTracingTests {
                 request[RequestSpan.self]?.addEvent("handled")
                 return request[RequestSpan.self] == nil ? "none" : "one"
             }
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 #expect(try await client.get("/").text == (tracer == nil ? "none" : "one"))
             }
         }

@@ -28,7 +28,7 @@ struct ServerMetricsTests {
             _ = try await request.body.collect()
             return HTTPResponse.Status.created
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for id in 0..<5 { _ = try await client.get("/users/\(id)") }
             _ = try await client.post("/users/1", body: Array("abc".utf8))
             for path in 0..<20 { _ = try await client.get("/nothing/\(path)") }
@@ -64,7 +64,7 @@ struct ServerMetricsTests {
             let meter = try factory.expectMeter("http.server.active_requests", [("http.request.method", "GET")])
             return "\(meter.lastValue ?? -1)"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for _ in 0..<2 { #expect(try await client.get("/").text == "1.0") }
         }
     }

@@ -32,7 +32,7 @@ struct SharedFolderZipTests {
             server.get("/zip") { _ in
                 Response(body: try await folder.zip(of: paths, method: method, saysLength: saysLength))
             }
-            let response = try await WebServer.testing(server, within: .limit(seconds: 120)) { client async throws in
+            let response = try await server.test(within: .limit(seconds: 120)) { client async throws in
                 try await client.get("/zip")
             }
             #expect((response.headers[.contentLength] != nil) == saysLength)
@@ -87,7 +87,7 @@ struct SharedFolderZipTests {
     private static func zip(_ folder: SharedFolder, saysLength: Bool = false) async throws -> [String: String] {
         var server = WebServer(port: 0)
         server.get("/zip") { _ in Response(body: try await folder.zip(of: [.root], saysLength: saysLength)) }
-        let response = try await WebServer.testing(server, within: .limit(seconds: 120)) { client async throws in
+        let response = try await server.test(within: .limit(seconds: 120)) { client async throws in
             try await client.get("/zip")
         }
         return try await names(response.body)

@@ -59,7 +59,7 @@ struct ZipStreamTests {
     private static func response(_ body: ResponseBody) async throws -> TestResponse {
         var server = WebServer(port: 0)
         server.get("/zip") { _ in Response(type: "application/zip", body: body) }
-        return try await WebServer.testing(server) { client async throws in try await client.get("/zip") }
+        return try await server.test { client async throws in try await client.get("/zip") }
     }
 
     @Test("unzip and 7-Zip find nothing wrong with it")
@@ -219,7 +219,7 @@ struct ZipStreamTests {
             }
             var server = WebServer(port: 0)
             server.get("/zip") { _ in Response(body: ZipStream().body(of: items, saysLength: false)) }
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let connection = await client.connect()
                 try await connection.send(.get, "/zip")
                 _ = try await connection.head()

@@ -30,7 +30,7 @@ import Testing
             let visitor = FolderVisitor(request)
             return "\(visitor.user ?? "-") \(visitor.isApp)"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let response = try await client.get("/", headers: [.authorization: "Basic YW5uOjo="])
             #expect(response.text == "ann false")
         }

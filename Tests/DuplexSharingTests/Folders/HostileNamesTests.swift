@@ -48,7 +48,7 @@ struct HostileNamesTests {
         try await HostileFolder.run { [options] hostile in
             var server = WebServer(port: 0)
             server.files("/f", folder: hostile.root, options: options)
-            try await WebServer.testing(server, within: .limit(seconds: 600)) { client async throws in
+            try await server.test(within: .limit(seconds: 600)) { client async throws in
                 var statuses: Set<Int> = []
                 let codings = [
                     "", "Accept-Encoding: br, gzip\r\n", "Range: bytes=0-\r\n", "Accept: application/json\r\n",
@@ -174,7 +174,7 @@ struct HostileNamesTests {
         try await HostileFolder.run { hostile in
             var server = WebServer(port: 0)
             server.resumableUploads("/up", folder: try SharedFolder(hostile.root))
-            try await WebServer.testing(server, within: .limit(seconds: 600)) { client async throws in
+            try await server.test(within: .limit(seconds: 600)) { client async throws in
                 var statuses: Set<Int> = []
                 try await Self.play(["plain", "folder"] + texts, in: hostile) { text in
                     var values = [(key, text), ("clash", "replace")]
@@ -221,7 +221,7 @@ struct HostileNamesTests {
                     throw error.problem
                 }
             }
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let before = try hostile.outside()
                 let whole = try await client.get("/zip?path=")
                 try await Self.check(whole.body, hostile)

@@ -32,7 +32,7 @@ struct SharedFilesTests {
             var server = WebServer(port: 0)
             let authentication = RouteOption.basicAuth(realm: "files") { $0.password == "right" }
             server.files("/files", authentication, folder: folder, options: serving)
-            try await WebServer.testing(server) { client async throws in try await body(client, root) }
+            try await server.test { client async throws in try await body(client, root) }
         }
     }
 

@@ -54,7 +54,7 @@ struct HostileUploaderTests {
         try await HostileFolder.run { hostile in
             var server = WebServer(port: 0)
             server.uploader("/files", folder: try SharedFolder(hostile.root))
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let before = try Self.outside(hostile)
                 let names = Self.names(way)
                 var done: Set<Int> = []

@@ -78,7 +78,7 @@ struct PageSiteTests {
             server.uploader(path, folder: folder)
             server.group("/group") { $0.uploader("/in", folder: folder) }
             let bases = [path == "/" ? "/" : path + "/", "/group/in/"]
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 for base in bases {
                     #expect(try await client.get(base).text.contains("assets/app.js"))
                     #expect(try await client.get(base + "assets/app.js").status == .ok)

@@ -32,7 +32,7 @@ struct UploaderAnswerTests {
         server.get("/", UploaderAnswer.problems) { _ throws -> String in
             throw Problem(.conflict, "It's \"there\".", headers: [.retryAfter: "7"])
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let response = try await client.get("/", headers: [.accept: "text/html"])
             #expect(response.status == .conflict && response.headers[.contentType] == "application/problem+json")
             #expect(response.text == #"{"status":409,"title":"Conflict","detail":"It's \"there\"."}"# + "\n")

@@ -38,7 +38,7 @@ struct UploaderFixture {
             var server = WebServer(port: 0)
             server.uploader("/files", .userField, folder: folder, options: showing)
             server.webDAV("/dav", .userField, folder: folder)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 try await body(UploaderFixture(client: client, folder: folder, root: root))
             }
         }

@@ -51,7 +51,7 @@ struct UploaderHandlerTests {
                 }
             )
             server.uploader("/files", root: folder)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let headers: HTTPFields = [.contentType: "application/json"]
                 let answer = try await client.post("/files/create", headers: headers, body: #"{"path":"a"}"#.utf8)
                 #expect(answer.status == .ok, "\(answer.text)")

@@ -155,7 +155,7 @@ struct UploaderReadingTests {
             var server = WebServer(port: 0)
             server.use(.securityHeaders())
             server.uploader("/", folder: try SharedFolder(root))
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 #expect(try await client.get("/view?path=a.pdf").headers[.xFrameOptions] == "SAMEORIGIN")
                 #expect(try await client.get("/").headers[.xFrameOptions] == "DENY")
             }

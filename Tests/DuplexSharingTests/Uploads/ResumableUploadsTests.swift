@@ -72,7 +72,7 @@ struct ResumableUploadsTests {
             func run(_ body: (UploadFixture) async throws -> String) async throws -> String {
                 var server = WebServer(port: 0)
                 server.resumableUploads("/up", folder: try SharedFolder(root))
-                return try await WebServer.testing(server) { client async throws in
+                return try await server.test { client async throws in
                     try await body(UploadFixture(client: client, root: root))
                 }
             }
@@ -145,7 +145,7 @@ struct ResumableUploadsTests {
             var server = WebServer(port: 0)
             let uploads = ResumableUploads(try SharedFolder(root), ResumableUploadOptions()) { clock.withLock { $0 } }
             server.add(uploads, at: "/up", [])
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let up = UploadFixture(client: client, root: root)
                 let url = try await up.create("a", 5)
                 #expect(
@@ -175,7 +175,7 @@ struct ResumableUploadsTests {
                 }
             )
             server.resumableUploads("/up", folder: try SharedFolder(root))
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let up = UploadFixture(client: client, root: root)
                 let url = try await up.create("a", 5, [.from: "ann"])
                 for user in [[:], [.from: "bob"]] as [HTTPFields] {

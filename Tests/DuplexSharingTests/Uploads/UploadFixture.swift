@@ -26,7 +26,7 @@ struct UploadFixture {
         try await withTestFolder { root in
             var server = WebServer(port: 0)
             server.resumableUploads("/up", folder: try SharedFolder(root, options: folder), options: taking)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 try await body(UploadFixture(client: client, root: root))
             }
         }

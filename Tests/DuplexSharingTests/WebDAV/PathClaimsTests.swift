@@ -86,7 +86,7 @@ struct PathClaimsTests {
             let handler = WebDAVHandler(try SharedFolder(root, options: options), WebDAVOptions())
             var server = WebServer(port: 0)
             server.mount(handler, at: "/dav", [])
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 async let put = client.request(.put, "/dav/a", body: Array("new".utf8))
                 await Self.wait(handler.claims, for: 1)
                 async let lock = client.request(.lock, "/dav/a", body: Array(WebDAVFixture.lockInfo().utf8))

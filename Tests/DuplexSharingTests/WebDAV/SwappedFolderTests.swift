@@ -90,7 +90,7 @@ struct SwappedFolderTests {
             } catch let error as FolderError { throw error.problem }
         }
         let found = Record()
-        try await WebServer.testing(server, within: .seconds(1_700)) { client async throws in
+        try await server.test(within: .seconds(1_700)) { client async throws in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in 0..<4 {
                     group.addTask {

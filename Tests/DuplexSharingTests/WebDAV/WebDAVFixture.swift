@@ -57,7 +57,7 @@ struct WebDAVFixture {
         var server = WebServer(port: 0)
         let handler = WebDAVHandler(try SharedFolder(root, options: folder), sharing) { calendar.now }
         server.mount(handler, at: "/dav", [.userField])
-        try await WebServer.testing(server, within: limit, body)
+        try await server.test(within: limit, body)
     }
 
     func with(_ user: String) -> WebDAVFixture {

@@ -58,7 +58,7 @@ struct WebDAVHandlerTests {
             server.use(.cors(CORSPolicy(.origins(origin))))
             server.webDAV("/dav", folder: folder)
             server.resumableUploads("/uploads", folder: folder)
-            try await WebServer.testing(server) { client async throws in
+            try await server.test { client async throws in
                 let methods = WebDAVHandler.methods + [.patch, .post, .head]
                 let headers = [
                     "depth", "destination", "overwrite", "if", "lock-token", "timeout", "if-match", "if-none-match",

@@ -24,7 +24,7 @@ struct WebDAVRequestTests {
             found.withLock { $0 = value }
             return Response()
         }
-        try await WebServer.testing(server) { client async throws in _ = try await client.get(path) }
+        try await server.test { client async throws in _ = try await client.get(path) }
         return found.withLock { $0 }
     }
 

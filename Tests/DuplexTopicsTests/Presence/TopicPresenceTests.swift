@@ -66,7 +66,7 @@ struct TopicPresenceTests {
         server.events("/") { stream in
             try await room.presence.enter(as: PresenceMember(id: "ann")) { try await stream.subscribe(to: room) }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             var changes = room.presence.changes.makeAsyncIterator()
             let events = try await client.events("/")
             #expect(try await changes.next() == .joined(PresenceMember(id: "ann")))

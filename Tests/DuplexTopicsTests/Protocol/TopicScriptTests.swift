@@ -14,7 +14,7 @@ struct TopicScriptTests {
         #expect(TopicScript.module.split(separator: "\n", omittingEmptySubsequences: false).count <= 60)
         var server = WebServer(port: 0)
         server.get("/topics.js") { _ in TopicScript.response }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let response = try await client.get("/topics.js")
             #expect(response.text == TopicScript.module)
             #expect(response.headers[.contentType] == MediaType.javaScript.rawValue)

@@ -19,7 +19,7 @@ struct TopicSessionTests {
             if access.topic == "broken" { throw Failure() }
             return true
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let (one, two) = (try await client.webSocket("/"), try await client.webSocket("/"))
             try await one.send(#"{"subscribe":"broken"}"#)
             await #expect(throws: WebSocketError.self) { try await one.receive() }
@@ -45,7 +45,7 @@ struct TopicSessionTests {
         } allowing: { access in
             access.topic == "room/1"
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let (ann, bob) = (try await client.webSocket("/ann"), try await client.webSocket("/bob"))
             #expect(try await Self.ask(ann, #"{"id":1,"watch":"room/1"}"#) == #"{"id":1,"ok":true}"#)
             #expect(try await Self.ask(bob, #"{"id":2,"enter":"room/1","info":{"a":1}}"#) == #"{"id":2,"ok":true}"#)
@@ -82,7 +82,7 @@ struct TopicSessionTests {
         let topics = Topics()
         var server = WebServer(port: 0)
         server.topics("/", of: topics) { _ in true }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             for _ in 0..<2 {
                 let socket = try await client.webSocket("/")
                 #expect(try await Self.ask(socket, #"{"enter":"a"}"#) == #"{"ok":true}"#)
@@ -101,7 +101,7 @@ struct TopicSessionTests {
             asked.change { $0 += 1 }
             return true
         }
-        try await WebServer.testing(server, within: .limit(seconds: 300)) { client async throws in
+        try await server.test(within: .limit(seconds: 300)) { client async throws in
             client.capacity = .kibibytes(4)
             let socket = try await client.webSocket("/")
             let sending = await client.loop.begin {
@@ -129,7 +129,7 @@ struct TopicAccessTests {
             )
             return true
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             var log = topics["log"].makeAsyncIterator()
             let socket = try await client.webSocket("/ann")
             try await socket.send(#"{"subscribe":"a/#"}"#)

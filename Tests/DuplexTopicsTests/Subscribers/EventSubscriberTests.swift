@@ -17,7 +17,7 @@ struct EventSubscriberTests {
         var server = WebServer(port: 0)
         server.get("/") { request in "\(EventSubscriber.replay(request).map { "\($0)" } ?? "new")" }
         let name = try #require(HTTPField.Name("Last-Event-ID"))
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             #expect(try await client.get("/").text == "new")
             let known = try await client.get("/", headers: [name: "e-4"]).text
             #expect(known == "\(TopicReplay.after(TopicPosition(epoch: "e", offset: 4)))")
@@ -44,7 +44,7 @@ struct EventSubscriptionTests {
                 }
             }
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let stream = try await client.events("/")
             let codes = [try await stream.nextData(), try await stream.nextData()]
             #expect(codes.allSatisfy { $0 == "closed" || $0 == "invalidName" })
