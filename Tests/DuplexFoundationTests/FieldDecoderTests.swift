@@ -110,7 +110,7 @@ struct FieldDecoderTests {
         server.get("/query") { request in try request.decodeQuery(Login.self) }
         server.post("/form") { request in try await request.form(Login.self, upTo: 300) }
         server.post("/nested") { request in try await request.form(Order.self).item.name }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     private static let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]

@@ -925,7 +925,7 @@ final class HTTPConnection {
         runner?.onLoop(services.loop) { runner, _ in runner.stop() }
     }
 
-    /// Has a response go through its steps, sends it, unless its body is still to be made, and goes on.
+    /// Has a response go through its middleware, sends it, unless its body is still to be made, and goes on.
     ///
     /// One that comes too late, for a client that has gone or was answered otherwise, is dropped.
     ///
@@ -1012,7 +1012,7 @@ final class HTTPConnection {
         if client.entrance.probesClients { channel.probePeer(after: services.session.values.idleTime) }
     }
 
-    /// Makes a problem of a response whose file can't be sent, before steps see it.
+    /// Makes a problem of a response whose file can't be sent, before middleware sees it.
     func checkFile(of response: inout Response, at endpoint: Endpoint, _ request: Request) {
         guard case .file(let file) = response.body.content else { return }
         do throws(SocketError) {
@@ -1022,7 +1022,7 @@ final class HTTPConnection {
         }
     }
 
-    /// The file of a response can't be sent, and nothing of the response has gone; steps have seen what they see.
+    /// The file of a response can't be sent, and nothing of the response has gone; middleware has seen what it sees.
     func fileFailed(_ error: any Error, _ request: Request) {
         let response = failure(of: error, present?.settings ?? services.table.settings, request)
         present?.record?.answered(response)

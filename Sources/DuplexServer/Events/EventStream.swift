@@ -76,7 +76,7 @@ extension Request {
 extension Response {
     /// Tells an `EventSource` that it shouldn't reconnect: 204 (WHATWG HTML section 9.2).
     ///
-    /// For a step before an event stream: a client requests a stream that has ended again.
+    /// For middleware before an event stream: a client requests a stream that has ended again.
     ///
     /// ```swift
     /// server.events("/jobs/:id", .before { request in jobs.isDone(request) ? .endOfEvents : nil }) { stream in … }

@@ -134,8 +134,8 @@ public struct Request: Sendable {
     /// }
     /// ```
     ///
-    /// It may be sent several times. A client of HTTP/1.0 gets none. Steps after the handler don't see it, so what they
-    /// add to responses is in the final one alone, and a browser takes hints by what the final one allows.
+    /// It may be sent several times. A client of HTTP/1.0 gets none. Middleware after the handler doesn't see it, so what it
+    /// adds to responses is in the final one alone, and a browser takes hints by what the final one allows.
     ///
     /// Hazard: some clients take an interim response that they don't know for the final one. Send hints to browsers,
     /// which say `Sec-Fetch-Mode: navigate`. Send none behind a proxy that doesn't know them: nginx 1.22 takes them for

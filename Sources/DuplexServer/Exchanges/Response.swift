@@ -199,7 +199,7 @@ extension Response {
         let verdict = verdict(for: request, by: compression)
         note(verdict)
         guard case .coded(let coding) = verdict else { return }
-        // What is pushed goes out as it is made, whatever a step has said that it is.
+        // What is pushed goes out as it is made, whatever middleware has said that it is.
         if case .pushed = body.content { return }
         otherFields[.contentEncoding] = coding.rawValue
         // Lengths and ranges are of the content as it was.

@@ -11,9 +11,9 @@ public enum AuthenticatedUser: RequestKey {
 }
 
 extension Request {
-    /// Notes who makes the request, once a step of the app's own has found that out: `request[AuthenticatedUser.self]`.
+    /// Notes who makes the request, once middleware of the app's own has found that out: `request[AuthenticatedUser.self]`.
     ///
-    /// The steps of this library do so by themselves. What was shown counts as right from then on, for
+    /// The middleware of this library does so by itself. What was shown counts as right from then on, for
     /// ``RouteOption/throttleFailures(_:within:)``: without this it counts as being checked until the response has been made.
     ///
     /// - Parameter user: the name.

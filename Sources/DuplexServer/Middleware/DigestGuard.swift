@@ -256,10 +256,10 @@ extension RouteOption {
         )
     }
 
-    private static func digestAuth(_ options: DigestOptions, _ step: RouteStep) -> RouteOption {
+    private static func digestAuth(_ options: DigestOptions, _ middleware: RouteMiddleware) -> RouteOption {
         RouteOption { settings in
             settings.durations.append(DurationSetting("nonceLifetime", options.nonceLifetime))
-            settings.addAuthentication(step)
+            settings.addAuthentication(middleware)
             settings.addFinishing { request, response in
                 if let proof = request[DigestProof.self] { response.otherFields[.authenticationInfo] = proof }
             }

@@ -212,7 +212,7 @@ extension RouteOption {
     /// credentials are let through. At most 10,000 addresses are remembered.
     ///
     /// It stands before ``basicAuth(realm:accounts:)``, ``digestAuth(realm:accounts:options:)``, ``bearerAuth(realm:_:)``
-    /// and the like, wherever it is written; before a step of the app's own, write it before that, and have that call
+    /// and the like, wherever it is written; before middleware of the app's own, write it before that, and have that call
     /// ``Request/authenticate(as:)``.
     ///
     /// Hazard: behind a proxy all requests come from one address, unless the proxy sends the clients' addresses.

@@ -26,7 +26,7 @@ extension RouteOption {
                 return nil
             },
             .after { request, response in
-                // A step in front of this one may have answered, before there was an id.
+                // Middleware in front of this may have answered, before there was an id.
                 let id = request[RequestID.self] ?? RandomText.hexadecimal()
                 request[RequestID.self] = id
                 response.otherFields[name] = id

@@ -31,7 +31,7 @@ package protocol RequestObserver: Sendable {
     /// - Parameter route: as of ``RequestOutcome/route``.
     /// - Returns: the observer of that route.
     func following(_ route: String?) -> any RequestObserver
-    /// A request has come, which no step has seen yet.
+    /// A request has come, which no middleware has seen yet.
     ///
     /// - Parameters:
     ///   - request: the request; one that couldn't be read is a GET of nothing, without fields.

@@ -28,29 +28,29 @@ enum RouteHandler: Sendable {
         }
     }
 
-    /// The handler with the steps in front of it, the first one outermost; it waits only if one of them does, or it did.
-    func behind(_ steps: [RouteStep]) -> RouteHandler {
-        steps.reversed().reduce(self) { $0.behind($1) }
+    /// The handler with middleware in front of it, the first outermost; it waits only if one of them does, or it did.
+    func behind(_ middleware: [RouteMiddleware]) -> RouteHandler {
+        middleware.reversed().reduce(self) { $0.behind($1) }
     }
 
-    private func behind(_ step: RouteStep) -> RouteHandler {
-        switch (step, self) {
-        case (.before(let step), .immediate(let handler)):
-            .immediate { request in try step(request) ?? handler(request) }
-        case (.before(let step), .atOnceOrTask(let handler, let other)):
-            // The step isn't asked again where the handler has to wait.
-            .atOnceOrTask({ request in try step(request) ?? handler(request) }, otherwise: other)
-        case (.before(let step), .task(let handler)), (.before(let step), .linked(let handler)):
+    private func behind(_ middleware: RouteMiddleware) -> RouteHandler {
+        switch (middleware, self) {
+        case (.before(let body), .immediate(let handler)):
+            .immediate { request in try body(request) ?? handler(request) }
+        case (.before(let body), .atOnceOrTask(let handler, let other)):
+            // The middleware isn't asked again where the handler has to wait.
+            .atOnceOrTask({ request in try body(request) ?? handler(request) }, otherwise: other)
+        case (.before(let body), .task(let handler)), (.before(let body), .linked(let handler)):
             .task { request in
-                if let response = try step(request) { return response }
+                if let response = try body(request) { return response }
                 return try await handler(request)
             }
-        case (.beforeWaiting(let step), _):
+        case (.beforeWaiting(let body), _):
             .task { request in
-                if let response = try await step(request) { return response }
+                if let response = try await body(request) { return response }
                 return try await self(request)
             }
-        case (.around(let step), _): .task { request in try await step(request) { try await self($0) } }
+        case (.around(let body), _): .task { request in try await body(request) { try await self($0) } }
         case (.within(let context), _): within(context)
         }
     }
@@ -83,8 +83,8 @@ enum RouteHandler: Sendable {
     }
 }
 
-/// Something that a request goes through on its way to the handler of its route.
-enum RouteStep: Sendable {
+/// Middleware that a request goes through on its way to the handler of its route.
+enum RouteMiddleware: Sendable {
     /// Looks at the request, may note something with it, and may answer in the handler's place.
     case before(@Sendable (Request) throws -> Response?)
     /// The same, waiting for something.
@@ -113,25 +113,25 @@ extension Response {
     }
 }
 
-/// What responses of a route go through on their way out; one reference, since most routes have none.
-final class ResponseSteps: Sendable {
-    private let steps: [@Sendable (Request, inout Response) -> Void]
+/// Middleware that responses of a route go through on their way out; one reference, since most routes have none.
+final class ResponseMiddleware: Sendable {
+    private let bodies: [@Sendable (Request, inout Response) -> Void]
     /// Behind all of them.
     private let compression: ResponseCompression?
 
-    init(_ steps: [@Sendable (Request, inout Response) -> Void] = [], _ compression: ResponseCompression? = nil) {
-        self.steps = steps
+    init(_ bodies: [@Sendable (Request, inout Response) -> Void] = [], _ compression: ResponseCompression? = nil) {
+        self.bodies = bodies
         self.compression = compression
     }
 
     /// The same with one more, which sees the response before the others do.
-    func adding(_ step: @escaping @Sendable (Request, inout Response) -> Void) -> ResponseSteps {
-        ResponseSteps(steps + [step], compression)
+    func adding(_ body: @escaping @Sendable (Request, inout Response) -> Void) -> ResponseMiddleware {
+        ResponseMiddleware(bodies + [body], compression)
     }
 
     /// The same with responses compressed by these rules.
-    func compressing(_ compression: ResponseCompression) -> ResponseSteps {
-        ResponseSteps(steps, compression)
+    func compressing(_ compression: ResponseCompression) -> ResponseMiddleware {
+        ResponseMiddleware(bodies, compression)
     }
 
     /// Has all of them see the response, those that were added last first: they stand nearest to the handler.
@@ -141,7 +141,7 @@ final class ResponseSteps: Sendable {
     ///   - response: the response.
     ///   - original: what the handler has answered, where this may be in its place.
     func run(_ request: Request, _ response: inout Response, inPlaceOf original: Response? = nil) {
-        for step in steps.reversed() { step(request, &response) }
+        for body in bodies.reversed() { body(request, &response) }
         guard let compression else { return }
         if response.status == .notModified, let original {
             response.note(originally: original, for: request, by: compression)

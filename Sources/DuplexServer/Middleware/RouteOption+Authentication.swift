@@ -97,9 +97,9 @@ extension RouteOption {
         )
     }
 
-    /// A step that finds out who makes a request.
-    static func authentication(_ step: RouteStep) -> RouteOption {
-        RouteOption { $0.addAuthentication(step) }
+    /// Middleware that finds out who makes a request.
+    static func authentication(_ middleware: RouteMiddleware) -> RouteOption {
+        RouteOption { $0.addAuthentication(middleware) }
     }
 
     private static func credentials(of request: Request, _ realm: String) throws -> PasswordCredentials {

@@ -5,7 +5,7 @@ public import DuplexWebSockets
 public import DuplexWire
 package import HTTPTypes
 
-/// A setting or a step of a route or a group of routes.
+/// A setting or middleware of a route or a group of routes.
 ///
 /// ```swift
 /// server.webSocket("/log", .subprotocols("log.v1"), .limits(.local)) { socket in … }
@@ -58,7 +58,7 @@ public struct RouteOption: Sendable {
         RouteOption { $0.http.bodyRate = rate }
     }
 
-    /// How long a handler may take to answer, its steps included; after that it is cancelled, and the client gets 503.
+    /// How long a handler may take to answer, its middleware included; after that it is cancelled, and the client gets 503.
     ///
     /// The connection ends after that answer. It holds until the handler returns its response, for a WebSocket until it
     /// is decided on; a body that is written while it is made may take longer. Default: no limit.
@@ -126,25 +126,25 @@ public struct RouteOption: Sendable {
     /// })
     /// ```
     ///
-    /// It holds for requests and for those that open WebSockets, before their bodies are asked for. Steps run in the
-    /// order that they were added in: those of the server, of the groups, of the route. One that doesn't wait costs no
-    /// task.
+    /// It holds for requests and for those that open WebSockets, before their bodies are asked for. Middleware
+    /// runs in the order in which it was added: that of the server, of the groups, of the route. A closure that doesn't
+    /// wait costs no task. For middleware with a state or a name of its own see ``Middleware``.
     ///
-    /// - Parameter step: may note values with the request (``RequestKey``), and returns a response, or `nil` to go on.
+    /// - Parameter body: may note values with the request (``RequestKey``), and returns a response, or `nil` to go on.
     ///   What it throws is answered as what a handler throws.
     /// - Returns: the option.
-    public static func before(_ step: @escaping @Sendable (Request) throws -> Response?) -> RouteOption {
-        RouteOption { $0.steps.append(.before(step)) }
+    public static func before(_ body: @escaping @Sendable (Request) throws -> Response?) -> RouteOption {
+        RouteOption { $0.middleware.append(.before(body)) }
     }
 
     /// Runs before the handler, may wait, and may answer in its place.
     ///
-    /// - Parameter step: as of the one that doesn't wait.
+    /// - Parameter body: as of the one that doesn't wait.
     /// - Returns: the option.
     public static func before(
-        _ step: @escaping @Sendable (Request) async throws -> Response?
+        _ body: @escaping @Sendable (Request) async throws -> Response?
     ) -> RouteOption {
-        RouteOption { $0.steps.append(.beforeWaiting(step)) }
+        RouteOption { $0.middleware.append(.beforeWaiting(body)) }
     }
 
     /// Has something at hand while the handler runs, the steps after this one run, and the body of the response is written.
@@ -156,33 +156,35 @@ public struct RouteOption: Sendable {
 
     /// Sees each response before it is sent, and may change it: also those of errors, and the server's own refusals.
     ///
-    /// Steps see it in the reverse of their order: the route's, the groups', the server's.
+    /// Middleware sees it in the reverse of their order: the route's, the groups', the server's.
     ///
-    /// A request that couldn't be read is shown to them as a GET of an empty path, without fields.
+    /// A request that couldn't be read is shown to it as a GET of an empty path, without fields.
     ///
-    /// - Parameter step: gets the request, as the handler got it, and the response.
+    /// - Parameter body: gets the request, as the handler got it, and the response.
     /// - Returns: the option.
-    public static func after(_ step: @escaping @Sendable (Request, inout Response) -> Void) -> RouteOption {
-        RouteOption { $0.addFinishing(step) }
+    public static func after(_ body: @escaping @Sendable (Request, inout Response) -> Void) -> RouteOption {
+        RouteOption { $0.addFinishing(body) }
     }
 
     /// Runs around the handler: before it and after it.
     ///
     /// ```swift
     /// server.use(.around { request, next in
-    ///     try await withTimeout(.seconds(5)) { try await next(request) }
+    ///     let start = ContinuousClock.now
+    ///     defer { logger.info("\(request.path) took \(start.duration(to: .now))") }
+    ///     return try await next(request)
     /// })
     /// ```
     ///
     /// For a WebSocket it stands around the decision whether to open it: `next` returns a response with the status 101
     /// then.
     ///
-    /// - Parameter step: gets the request and `next`, which runs the rest. Errors of `next` may be rethrown.
+    /// - Parameter body: gets the request and `next`, which runs the rest. Errors of `next` may be rethrown.
     /// - Returns: the option.
     public static func around(
-        _ step: @escaping @Sendable (Request, @Sendable (Request) async throws -> Response) async throws -> Response
+        _ body: @escaping @Sendable (Request, @Sendable (Request) async throws -> Response) async throws -> Response
     ) -> RouteOption {
-        RouteOption { $0.steps.append(.around(step)) }
+        RouteOption { $0.middleware.append(.around(body)) }
     }
 
     /// Called with the outcome of each request once its response is sent.
@@ -231,7 +233,7 @@ public struct RouteOption: Sendable {
     /// server.get("/account", .compressResponses(.disabled)) { … }
     /// ```
     ///
-    /// Text and what is like it, from 1 KiB on, after all other steps. What a ``ResponseWriter`` writes can be read by
+    /// Text and what is like it, from 1 KiB on, after all other middleware. What a ``ResponseWriter`` writes can be read by
     /// the client as soon as it has come, and holds 104 KiB meanwhile. A file is compressed again each time, but for
     /// those that `files` keeps compressed. Left as they are: parts of contents, streams of events, what has a
     /// `Content-Encoding` or is `no-transform`. `Vary` names `Accept-Encoding`, and a strong `ETag` becomes a weak one,
@@ -243,7 +245,7 @@ public struct RouteOption: Sendable {
     /// - Parameter compression: which responses, and how hard. Default: from 1 KiB on, at level 6.
     /// - Returns: the option.
     public static func compressResponses(_ compression: ResponseCompression = .standard) -> RouteOption {
-        RouteOption { $0.finishing = ($0.finishing ?? ResponseSteps()).compressing(compression) }
+        RouteOption { $0.finishing = ($0.finishing ?? ResponseMiddleware()).compressing(compression) }
     }
 
     /// Makes the responses of problems: nothing matches, a rule is broken, a handler has failed.

@@ -21,11 +21,11 @@ struct RouteSettings: Sendable {
     var compression = WebSocketCompression.disabled
     var compressionQuirks = CompressionQuirks.known
     /// What requests go through on their way to the handler, the first one first.
-    var steps: [RouteStep] = []
-    /// Where of ``steps`` the first stands that finds out who makes a request.
+    var middleware: [RouteMiddleware] = []
+    /// Where of ``middleware`` the first stands that finds out who makes a request.
     var firstAuthentication: Int?
     /// What responses go through, the last one first; `nil` for nothing, as is usual.
-    var finishing: ResponseSteps?
+    var finishing: ResponseMiddleware?
     /// Makes the response of a problem; `nil` for the server's own.
     var problems: (@Sendable (Request, Problem) -> Response)?
     /// How long a handler may take to answer; `nil` for as long as it likes.
@@ -40,21 +40,21 @@ struct RouteSettings: Sendable {
     var tracer: (any Tracer)?
     var logger = Logger(label: "duplex.server")
 
-    /// Adds a step that finds out who makes a request.
-    mutating func addAuthentication(_ step: RouteStep) {
-        firstAuthentication = firstAuthentication ?? steps.count
-        steps.append(step)
+    /// Adds middleware that finds out who makes a request.
+    mutating func addAuthentication(_ new: RouteMiddleware) {
+        firstAuthentication = firstAuthentication ?? middleware.count
+        middleware.append(new)
     }
 
-    /// Adds a step before all of those, or at the end while there is none.
-    mutating func addBeforeAuthentication(_ step: RouteStep) {
-        steps.insert(step, at: firstAuthentication ?? steps.count)
+    /// Adds middleware before all of those, or at the end while there is none.
+    mutating func addBeforeAuthentication(_ new: RouteMiddleware) {
+        middleware.insert(new, at: firstAuthentication ?? middleware.count)
         firstAuthentication = firstAuthentication.map { $0 + 1 }
     }
 
     /// Adds something that responses go through.
-    mutating func addFinishing(_ step: @escaping @Sendable (Request, inout Response) -> Void) {
-        finishing = (finishing ?? ResponseSteps()).adding(step)
+    mutating func addFinishing(_ body: @escaping @Sendable (Request, inout Response) -> Void) {
+        finishing = (finishing ?? ResponseMiddleware()).adding(body)
     }
 
     func with(_ options: [RouteOption]) -> RouteSettings {
@@ -76,7 +76,7 @@ struct RouteSettings: Sendable {
         return response
     }
 
-    /// The same where no task can make a body, behind the steps that responses go through.
+    /// The same where no task can make a body, after the middleware that responses go through.
     func finalResponse(of problem: Problem, _ request: Request) -> Response {
         var response = response(of: problem, request)
         finishing?.run(request, &response)

@@ -71,20 +71,22 @@ struct AcceptedHandshake: Sendable {
     var compression = true
 }
 
-/// The decision on a WebSocket behind the steps of its route: they see the request as they see any other, and in place of a
+/// The decision on a WebSocket behind the middleware of its route, which sees the request as it sees any other, and in place of a
 /// handler's response that of the decision, 101 or a refusal.
 struct AdmissionSteps: Sendable {
-    /// The decision and the steps in front of it, put together once.
+    /// The decision and the middleware in front of it, put together once.
     private let handler: RouteHandler
-    private let finishing: ResponseSteps?
+    private let finishing: ResponseMiddleware?
 
-    /// What was decided, noted with the request for when the steps have had their way.
+    /// What was decided, noted with the request for when the middleware has had its way.
     private enum Verdict: RequestKey {
         typealias Value = AdmissionVerdict
     }
 
     init(_ settings: RouteSettings, _ route: WebSocketRoute, _ admit: AdmissionDecision?) {
-        handler = RouteHandler.task { request in try await Self.decide(request, route, admit) }.behind(settings.steps)
+        handler = RouteHandler.task { request in try await Self.decide(request, route, admit) }.behind(
+            settings.middleware
+        )
         finishing = settings.finishing
     }
 
@@ -93,7 +95,7 @@ struct AdmissionSteps: Sendable {
             var response = try await handler(request)
             let verdict = request[Verdict.self]
             request[Verdict.self] = nil
-            // A step may have answered by itself, or made something else of the answer.
+            // Middleware may have answered by itself, or made something else of the answer.
             guard response.status == .switchingProtocols, case .accepted(let route, var handshake)? = verdict else {
                 return .refused(response)
             }

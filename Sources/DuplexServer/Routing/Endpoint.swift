@@ -26,7 +26,7 @@ final class Endpoint: Sendable {
     /// Answers in its place what the server answers by itself; nil for itself.
     private let refusal: Endpoint?
 
-    /// What answers in its place what the server answers by itself, behind the same steps; see ``OwnAnswer``.
+    /// What answers in its place what the server answers by itself, behind the same middleware; see ``OwnAnswer``.
     var refusing: Endpoint { refusal ?? self }
 
     /// A route of the app's.
@@ -50,7 +50,7 @@ final class Endpoint: Sendable {
         self.init(pattern, name, method, handler, parameters, settings, refusing ?? Endpoint(refusingBy: settings))
     }
 
-    /// One of the server's own, where no route answers: behind the steps that its requests go through.
+    /// One of the server's own, where no route answers: behind the middleware that its requests go through.
     convenience init(refusingBy settings: RouteSettings) {
         self.init(nil, "no route", .get, OwnAnswer.handler, [], settings, nil)
     }
@@ -81,8 +81,8 @@ final class Endpoint: Sendable {
         self.settings = settings
         self.refusal = refusal
         let tracing = settings.tracer.map(RequestTracing.init)
-        let stepped = handler.behind(settings.steps)
-        let spanned = tracing == nil ? stepped : stepped.inSpan
+        let wrapped = handler.behind(settings.middleware)
+        let spanned = tracing == nil ? wrapped : wrapped.inSpan
         self.handler = settings.sendsEarlyHints ? spanned.linked : spanned
         observers = (tracing.map { [$0] } ?? []) + settings.observers.map { $0.following(pattern) }
         isFollowed = !observers.isEmpty || self.handler.mayWait && settings.timeLimit != nil
@@ -92,7 +92,7 @@ final class Endpoint: Sendable {
 
 /// What the server answers by itself to a request.
 ///
-/// Noted with the request, so that what answers is put together once, with the steps in front of it, and not for each
+/// Noted with the request, so that what answers is put together once, with the middleware in front of it, and not for each
 /// request that comes to nothing.
 struct OwnAnswer: Sendable {
     private enum Content: Sendable {

@@ -9,6 +9,21 @@ public import HTTPTypes
 public protocol RouteBuilder {
     /// Adds a route; used by the methods that all builders have.
     mutating func add(_ route: RouteDefinition)
+
+    /// Adds middleware and settings.
+    ///
+    /// ```swift
+    /// server.use(.requestID(), .securityHeaders())
+    /// ```
+    ///
+    /// Of a server it holds for all requests, also those that no route answers; of a group for the routes of the group, also
+    /// those that were added before. It comes after what was added before, and before that of nested groups and of routes.
+    ///
+    /// Hazard: a server keeps its own when its routes are replaced. In a function that adds routes to a server and, later, to
+    /// ``RunningServer/replaceRoutes(_:)``, put routes and middleware into `routes.group("")`: they are replaced together.
+    ///
+    /// - Parameter options: middleware and settings.
+    mutating func use(_ options: RouteOption...)
 }
 
 /// A route on its way into a server; made by the methods of ``RouteBuilder``.
@@ -47,6 +62,15 @@ public struct RouteDefinition: Sendable {
 }
 
 extension RouteBuilder {
+    // MARK: Middleware
+
+    /// Adds middleware, as ``use(_:)-(RouteOption...)`` does with options, for all requests of a server or a group.
+    ///
+    /// - Parameter middleware: the middleware, the first one outermost.
+    public mutating func use(_ middleware: any Middleware...) {
+        for one in middleware { use(.middleware(one)) }
+    }
+
     // MARK: Requests
 
     /// Answers GET, and HEAD without the body, with a synchronous handler, which runs on the connection's loop without

@@ -19,7 +19,7 @@ public struct RouteGroup: RouteBuilder, Sendable {
         routes.append(route)
     }
 
-    /// Adds steps and settings for all routes of the group; see ``WebServer/use(_:)``.
+    /// Adds middleware and settings for all routes of the group, also those that were added before.
     public mutating func use(_ options: RouteOption...) {
         self.options += options
     }

@@ -313,7 +313,7 @@ private struct OtherRoute: Sendable {
 
     /// Whether a path begins with the prefix, as paths of routes are found: segment by segment, percent-decoded.
     ///
-    /// Else one more way to write a path would lead past the steps of its group.
+    /// Else one more way to write a path would lead past the middleware of its group.
     private func isAbove(_ path: String) -> Bool {
         if prefix.isEmpty { return true }
         let wanted = PercentDecoding.rawSegments(ofPath: prefix)

@@ -78,7 +78,7 @@ final class WebSocketEndpoint: Sendable {
     ) {
         self.pattern = pattern
         self.route = route
-        let isPlain = settings.steps.isEmpty && settings.finishing == nil
+        let isPlain = settings.middleware.isEmpty && settings.finishing == nil
         self.admit = isPlain ? admit : AdmissionSteps(settings, route, admit).decision
         self.parameters = parameters
         self.settings = settings

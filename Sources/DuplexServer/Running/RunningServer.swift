@@ -117,7 +117,8 @@ public final class RunningServer: Sendable {
     /// Replaces all routes.
     ///
     /// No request is dropped: those that were begun are answered by the routes that they came to, and WebSockets go on with
-    /// their handlers. The server's own steps (``WebServer/use(_:)``) and settings stay.
+    /// their handlers. The server's own middleware (``RouteBuilder/use(_:)-(RouteOption...)``) and settings stay; what `use` adds
+    /// here is for the new routes, after that.
     ///
     /// - Parameter build: adds the routes.
     /// - Throws: ``RouteError`` when the routes contradict each other; nothing is changed then.

@@ -153,13 +153,13 @@ public struct WebServer: Sendable {
 
     var listeners: [Listener] { [listener] + otherListeners }
 
-    /// Adds steps and settings for all requests, also those that no route answers.
+    /// Adds middleware and settings for all requests, also those that no route answers.
     ///
     /// ```swift
     /// server.use(.requestID(), .securityHeaders())
     /// ```
     ///
-    /// - Parameter options: steps and settings. Those of groups and routes come after them.
+    /// - Parameter options: middleware and settings. Those of groups and routes come after them.
     public mutating func use(_ options: RouteOption...) {
         self.options += options
     }

@@ -74,7 +74,7 @@ extension HTTPRequest.Method {
 // MARK: Handlers within spans
 
 extension RouteHandler {
-    /// The same in the context of the request's span, the steps in front of it included; to be linked behind this.
+    /// The same in the context of the request's span, the middleware in front of it included; to be linked behind this.
     var inSpan: RouteHandler {
         switch self {
         case .immediate(let handler):

@@ -9,7 +9,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// What goes past the handlers of routes, and through their steps all the same; `RequestOutcomeTests` has the rest.
+/// What goes past the handlers of routes, and through their middleware all the same; `RequestOutcomeTests` has the rest.
 @Suite("What is noted of a request on its way")
 struct ExchangeRecordTests {
     private static let mark = HTTPField.Name("X-Mark")
@@ -22,7 +22,9 @@ struct ExchangeRecordTests {
         return (server, mark)
     }
 
-    @Test("A file is counted as it goes; one that has become shorter meanwhile is a 500 that goes through the steps")
+    @Test(
+        "A file is counted as it goes; one that has become shorter meanwhile is a 500 that goes through the middleware"
+    )
     func files() async throws {
         let path = NSTemporaryDirectory() + "duplex-record-\(UUID().uuidString)"
         func fill() throws { try Data(repeating: 7, count: 300_000).write(to: URL(fileURLWithPath: path)) }
@@ -56,7 +58,7 @@ struct ExchangeRecordTests {
         #expect(await log.rest() == 0)
     }
 
-    @Test("What couldn't be read is answered through the steps that see responses, and not through those in front")
+    @Test("What couldn't be read is answered through the middleware that sees responses, and not through that in front")
     func unread() async throws {
         let log = OutcomeLog()
         var (server, mark) = try Self.server(log)
@@ -173,7 +175,7 @@ struct TimeLimitTests {
         }
     }
 
-    @Test("What it answers too late goes through no steps: those have seen the answer in its place")
+    @Test("What it answers too late goes through no middleware: that has seen the answer in its place")
     func lateSteps() async throws {
         let gate = Gate()
         let seen = Mutex<[Int]>([])

@@ -257,7 +257,7 @@ struct RouteBuilderEventsTests {
         }
     }
 
-    @Test("204 tells a client not to come back: by a step, and behind the end of a feed")
+    @Test("204 tells a client not to come back: by middleware, and behind the end of a feed")
     func over() async throws {
         let feed = EventFeed()
         feed.finish()

@@ -55,7 +55,7 @@ struct EarlyHintsTests {
         }
     }
 
-    @Test("HEAD gets them, HTTP/1.0 doesn't, and nobody does whom a step refuses")
+    @Test("HEAD gets them, HTTP/1.0 doesn't, and nobody does whom middleware refuses")
     func others() async throws {
         try await testing { client async throws in
             #expect(try await client.request(.head, "/page").interim.count == 2)

@@ -24,7 +24,7 @@ struct QueryItemsRequireTests {
         server.post("/form") { request in
             "\(try await request.form().require("age", as: Int.self) + 1)"
         }
-        try await WebServer.testing(server, body)
+        try await server.test(body)
     }
 
     @Test("Items are read as what they are to be, the first of a name, or another value is taken")

@@ -112,7 +112,7 @@ struct RequestKeyTests {
     private enum User: RequestKey { typealias Value = String }
     private enum Number: RequestKey { typealias Value = Int }
 
-    @Test("Each is found by its key, where a step has noted it")
+    @Test("Each is found by its key, where middleware has noted it")
     func values() async throws {
         var server = WebServer(port: 0)
         server.use(

@@ -188,7 +188,10 @@ import Testing
         }
     }
 
-    @Test("A file that has become shorter before it is sent is a 500, which steps see once", arguments: [true, false])
+    @Test(
+        "A file that has become shorter before it is sent is a 500, which middleware sees once",
+        arguments: [true, false]
+    )
     func shorter(hasSteps: Bool) async throws {
         try await withFile(1_000) { path, _ in
             let whole = try ResponseBody.file(path)

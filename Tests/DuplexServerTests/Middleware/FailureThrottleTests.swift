@@ -219,10 +219,10 @@ struct FailureThrottleTests {
         }
     }
 
-    @Test("A step of the app's own that says who it is holds up nobody, however long the handler takes")
+    @Test("Middleware of the app's own that says who it is holds up nobody, however long the handler takes")
     func ownStep() async throws {
         let (gate, open) = AsyncStream<Never>.makeStream()
-        let step = RouteOption.before { request in
+        let middleware = RouteOption.before { request in
             guard request.headers[.authorization] == Self.right[.authorization] else {
                 throw Problem(.unauthorized, "Who?")
             }
@@ -233,7 +233,7 @@ struct FailureThrottleTests {
             if request.path == "/in" { for await _ in gate {} }
             return try await next(request)
         }
-        try await testing([.throttleFailures(2), step, slow]) { client async throws in
+        try await testing([.throttleFailures(2), middleware, slow]) { client async throws in
             var connections: [TestConnection] = []
             for _ in 0..<4 {
                 let connection = await client.connect()

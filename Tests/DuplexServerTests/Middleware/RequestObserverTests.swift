@@ -20,7 +20,7 @@ struct RequestObserverTests {
         func add(_ note: String) { notes.withLock { $0.append(note) } }
     }
 
-    @Test("It learns of a request before any step does, and of its end behind all of them")
+    @Test("It learns of a request before any middleware does, and of its end behind all of them")
     func order() async throws {
         let notes = Notes()
         var server = WebServer(port: 0)

@@ -14,7 +14,7 @@ import Testing
         if case .immediate = handler { true } else { false }
     }
 
-    @Test("A handler that doesn't wait stays one behind steps that don't, and is a task behind others")
+    @Test("A handler that doesn't wait stays one behind middleware that doesn't, and is a task behind others")
     func immediate() {
         let handler = RouteHandler.immediate { _ in Response(.ok) }
         #expect(Self.isImmediate(handler.behind([])))
@@ -66,9 +66,9 @@ import Testing
     }
 }
 
-/// Middleware: what requests and responses go through.
-@Suite("Steps of a route")
-struct RouteStepTests {
+/// What requests and responses go through.
+@Suite("Middleware of a route")
+struct RouteMiddlewareTests {
     private final class Notes: Sendable {
         private let notes = Mutex<[String]>([])
 
@@ -82,7 +82,7 @@ struct RouteStepTests {
         }
     }
 
-    private static func step(_ name: String, _ notes: Notes) -> RouteOption {
+    private static func around(_ name: String, _ notes: Notes) -> RouteOption {
         .around { request, next in
             notes.add("\(name) in")
             let response = try await next(request)
@@ -99,19 +99,19 @@ struct RouteStepTests {
         let notes = Notes()
         var server = WebServer(port: 0)
         server.use(
-            Self.step("server", notes),
+            Self.around("server", notes),
             .before { _ in
                 notes.add("before")
                 return nil
             }
         )
         server.use(.after { _, _ in notes.add("after server") })
-        server.group("/g", Self.step("group", notes), .after { _, _ in notes.add("after group") }) { group in
-            group.get("/sync", Self.step("route", notes)) { _ in
+        server.group("/g", Self.around("group", notes), .after { _, _ in notes.add("after group") }) { group in
+            group.get("/sync", Self.around("route", notes)) { _ in
                 notes.add("handler")
                 return ""
             }
-            group.get("/async", Self.step("route", notes)) { _ async in
+            group.get("/async", Self.around("route", notes)) { _ async in
                 notes.add("handler")
                 return ""
             }
@@ -139,7 +139,7 @@ struct RouteStepTests {
         server.use(
             .before { request in
                 switch request.head.query {
-                case "answer": .text("step")
+                case "answer": .text("middleware")
                 case "throw": throw Problem(.forbidden, "No.")
                 default: nil
                 }
@@ -150,7 +150,7 @@ struct RouteStepTests {
         try await server.test { client async throws in
             for path in ["/", "/async"] {
                 #expect(try await client.get(path).text == "handler")
-                #expect(try await client.get("\(path)?answer").text == "step")
+                #expect(try await client.get("\(path)?answer").text == "middleware")
                 let forbidden = try await client.get("\(path)?throw")
                 #expect(forbidden.status == .forbidden)
             }

@@ -249,9 +249,9 @@ import Testing
     }
 }
 
-/// Steps that stand around the decision on a WebSocket; what they note is in RouteStepTests.
+/// Middleware around the decision on a WebSocket; what it notes is in RouteMiddlewareTests.
 @Suite struct AdmissionStepsTests {
-    @Test("What steps add to the answer goes with the 101")
+    @Test("What middleware adds to the answer goes with the 101")
     func headers() async throws {
         var server = WebServer(port: 0)
         server.use(
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test("A step sees the decision as a response, and may refuse what the app accepts")
+    @Test("Middleware sees the decision as a response, and may refuse what the app accepts")
     func around() async throws {
         var server = WebServer(port: 0)
         server.use(

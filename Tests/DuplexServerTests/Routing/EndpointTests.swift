@@ -51,7 +51,7 @@ struct EndpointTests {
         #expect(endpoint.name == "scripts" && endpoint.pattern == "scripts")
     }
 
-    @Test("What answers in a route's place goes through the same steps, and is there once")
+    @Test("What answers in a route's place goes through the same middleware, and is there once")
     func refusing() async throws {
         let endpoint = try endpoint(.before { _ in .text("stopped") })
         #expect(endpoint.refusing !== endpoint && endpoint.refusing === endpoint.refusing)
@@ -82,8 +82,8 @@ struct OwnAnswerTests {
         #expect(try await OwnAnswer.handler(try request()).status == .notFound)
     }
 
-    @Test("All that no route answers goes through the steps that hold there")
-    func steps() async throws {
+    @Test("All that no route answers goes through the middleware that holds there")
+    func middleware() async throws {
         var server = WebServer(port: 0)
         server.use(.after { if $1.headers[.server] == nil { $1.headers[.server] = "all" } })
         server.get("/page") { _ in "page" }

@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "However the path of a group is written, its own fallback answers, behind its steps",
+        "However the path of a group is written, its own fallback answers, behind its middleware",
         arguments: ["/admin/x", "/%61dmin/x", "/adm%69n", "/users/7/x", "/%75sers/%37"]
     )
     func encoded(path: String) async throws {

@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-/// A server with a route of each kind, behind steps of each kind, and clients that leave it in each way.
+/// A server with a route of each kind, behind middleware of each kind, and clients that leave it in each way.
 private struct FullServer {
     /// What connections are made of, for as long as it is there.
     private final class Living: Sendable {
