@@ -74,6 +74,11 @@ struct SnippetServersTests {
             client: "\(curl)/say -d 'it is so' -o /dev/null -w '%{http_code} '; \(curl)/",
             expected: ["204 ", "<title>Feed</title>"]
         ),
+        Conversation(
+            server: "OpenAPITransport",
+            client: "\(curl)/notes/7?draft=1; \(curl)/notes -d text -w '%{http_code}'",
+            expected: ["note 7 at /notes/7?draft=1\n", "4 bytes\n", "201"]
+        ),
         Conversation(server: "FormServer", client: curl + "/", expected: ["<form"]),
         Conversation(
             server: "DynamicPages",
