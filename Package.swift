@@ -186,7 +186,8 @@ let package = Package(
         .target(
             name: "DuplexTopics",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, deque, metrics,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, deque, lifecycle,
+                metrics,
             ],
             swiftSettings: strict
         ),
@@ -312,7 +313,8 @@ let package = Package(
                 "DuplexTestTimes", "DuplexTestSplits", "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses",
                 "DuplexTesting",
                 "DuplexSockets",
-                "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexDeflate", httpTypes, logging, metrics,
+                "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexDeflate", httpTypes, logging, lifecycle,
+                metrics,
                 metricsTestKit,
             ],
             swiftSettings: strict

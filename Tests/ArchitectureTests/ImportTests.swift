@@ -53,7 +53,7 @@ struct ImportTests {
         ],
         "DuplexTopics": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "FoundationEssentials", "Foundation",
-            "Synchronization", "HTTPTypes", "Logging", "DequeModule", "CoreMetrics",
+            "Synchronization", "HTTPTypes", "Logging", "DequeModule", "ServiceLifecycle", "CoreMetrics",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "FoundationEssentials",

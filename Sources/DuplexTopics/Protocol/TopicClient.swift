@@ -23,7 +23,7 @@ public actor TopicClient {
     public nonisolated let options: TopicClientOptions
 
     let socket: ReconnectingWebSocket
-    private var running: Task<Void, Never>?
+    private(set) var running: Task<Void, Never>?
     /// The connection that is open.
     var connection: WebSocket?
     var end: Result<Void, TopicError>?

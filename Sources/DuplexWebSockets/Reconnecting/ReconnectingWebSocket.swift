@@ -804,7 +804,7 @@ extension ReconnectingWebSocket: TimerTarget {
 
 extension ReconnectFailure {
     /// Whether it is a connection's end in order, which `messages` of a WebSocket doesn't throw either.
-    var isOrderly: Bool {
+    package var isOrderly: Bool {
         guard case .closed(let code) = kind else { return false }
         return [.normalClosure, .goingAway, .noStatusReceived].contains(code)
     }

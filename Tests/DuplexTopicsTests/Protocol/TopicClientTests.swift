@@ -8,6 +8,8 @@ import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
+import Logging
+import ServiceLifecycle
 import Testing
 
 @testable import DuplexTopics
@@ -274,6 +276,22 @@ struct TopicClientTests {
                 #expect(scene.topics.subscriptionCount == 0)
             }
             try await scene.proxy.wait { $0.open == 0 }
+        }
+    }
+
+    @Test("As a service it is connected until a graceful shutdown, and fails when the server refuses it for good")
+    func service() async throws {
+        try await Self.run { scene async throws in
+            let client = scene.client()
+            let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            let group = ServiceGroup(services: [client], logger: quiet)
+            let running = Task { try await group.run() }
+            try await client.publish("1", to: "kept")
+            await group.triggerGracefulShutdown()
+            try await running.value
+            #expect(await Self.code { try await client.publish("2", to: "kept") } == .closed)
+            let refused = TopicClient("ws://127.0.0.1:\(scene.proxy.address.port)/nothing")
+            #expect(await Self.code { try await refused.run() } == .unavailable)
         }
     }
 
