@@ -149,7 +149,8 @@ let package = Package(
         .target(
             name: "DuplexFoundation",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexDelegates", "DuplexServer", httpTypes,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexDelegates", "DuplexServer", "DuplexTopics",
+                httpTypes,
             ],
             swiftSettings: strict
         ),
@@ -267,7 +268,7 @@ let package = Package(
                 "DuplexSockets",
                 "DuplexWire",
                 "DuplexWebSockets",
-                "DuplexServer", httpTypes,
+                "DuplexServer", "DuplexTopics", httpTypes,
             ],
             swiftSettings: strict
         ),

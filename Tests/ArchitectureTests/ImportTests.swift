@@ -33,8 +33,8 @@ struct ImportTests {
             "DequeModule",
         ],
         "DuplexFoundation": [
-            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexDelegates", "DuplexServer", "HTTPTypes",
-            "FoundationEssentials", "Foundation", "FoundationNetworking", "Dispatch",
+            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexDelegates", "DuplexServer", "DuplexTopics",
+            "HTTPTypes", "FoundationEssentials", "Foundation", "FoundationNetworking", "Dispatch",
         ],
         "DuplexServer": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "Glibc", "Darwin",
@@ -44,7 +44,9 @@ struct ImportTests {
         "DuplexMustache": ["DuplexWire", "DuplexServer", "Foundation", "HTTPTypes", "Mustache", "Synchronization"],
         "DuplexSharing": [
             "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets",
-            "DuplexServer", "DuplexFoundation", "Glibc", "Darwin", "Synchronization", "HTTPTypes", "Logging", "GRDB",
+            "DuplexServer", "DuplexFoundation", "Foundation", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
+            "Logging",
+            "GRDB",
         ],
         "DuplexInspector": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexFoundation",
