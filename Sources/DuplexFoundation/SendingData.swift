@@ -2,6 +2,8 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexDelegates
+public import DuplexServer
+public import DuplexTopics
 public import DuplexWebSockets
 public import DuplexWire
 
@@ -46,6 +48,34 @@ extension WebSocket {
     /// - Throws: as `send(_:)` with an array.
     public nonisolated func send(_ data: Data) async throws {
         try await send([UInt8](data))
+    }
+}
+
+extension MessageWriter {
+    /// Sends a piece as a frame of its own; as `write(_:)` with an array, and with a copy of the bytes before.
+    ///
+    /// - Throws: as `write(_:)` with an array.
+    public func write(_ piece: Data) async throws {
+        try await write([UInt8](piece))
+    }
+}
+
+extension ResponseWriter {
+    /// Writes a piece; as `write(_:)` with an array, and with a copy of the bytes before.
+    ///
+    /// - Throws: as `write(_:)` with an array.
+    public func write(_ data: Data) async throws {
+        try await write([UInt8](data))
+    }
+}
+
+extension Topic {
+    /// Publishes a binary message; as `publish(_:)` with an array, and with a copy of the bytes before.
+    ///
+    /// - Returns: what happened to it.
+    @discardableResult
+    public func publish(_ data: Data) -> Publication {
+        publish([UInt8](data))
     }
 }
 

@@ -5,6 +5,7 @@ import DuplexFoundation
 import DuplexServer
 import DuplexSockets
 import DuplexTesting
+import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -108,7 +109,6 @@ struct DataTests {
             #expect(try await client.post("/", body: Self.bytes + [1]).status == .contentTooLarge)
         }
     }
-}
 
     @Test("Pieces of a response and of a message are data, and so are messages of a topic")
     func pieces() async throws {
@@ -151,3 +151,4 @@ struct DataTests {
     func dates(seconds: Int64) {
         #expect(Date(UnixTime(seconds: seconds)).timeIntervalSince1970 == Double(seconds))
     }
+}
