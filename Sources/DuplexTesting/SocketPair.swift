@@ -89,7 +89,7 @@ extension WebSocketSetup {
             limits: options.limits,
             settings: SessionSettings(
                 limits: options.limits,
-                keepalive: options.keepalive,
+                pings: options.pings,
                 closeTimeout: options.closeTimeout
             ),
             subprotocol: subprotocol,

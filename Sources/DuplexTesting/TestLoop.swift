@@ -5,7 +5,7 @@ public import DuplexSockets
 
 /// An event loop whose time the test moves.
 ///
-/// Timeouts, keepalives and deadlines of what lives on it are due when ``advance(by:)`` has come to them, to the
+/// Timeouts, pings and deadlines of what lives on it are due when ``advance(by:)`` has come to them, to the
 /// nanosecond, however fast the machine is: a test of a deadline of 20 s runs in microseconds, and the same each time.
 ///
 /// ```swift

@@ -34,7 +34,7 @@ struct DurationTests {
         DuplexWebSockets: ReconnectOptions.attemptTimeout ReconnectOptions.probeTimeout
         DuplexWebSockets: ReconnectingWebSocket.ping RequestingWebSocket.request WebSocket.ping
         DuplexWebSockets: WebSocketMetrics.interval WebSocketOptions.closeTimeout WebSocketOptions.connectTimeout
-        DuplexWire: HTTPLimits.headTime HTTPLimits.with Keepalive.adaptive Keepalive.every
+        DuplexWire: HTTPLimits.headTime HTTPLimits.with PingPolicy.adaptive PingPolicy.every
         DuplexWire: MessageLimits.messageTime MessageLimits.with ReconnectPolicy.timeLimit SlowReaderPolicy.end
         """
     )
@@ -85,7 +85,7 @@ struct DurationTests {
         DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket.roundTrips
         DuplexDelegates: WebSocketDelegate.webSocket
         DuplexWebSockets: WebSocketTimeline.tls WebSocketTimeline.upgrade
-        DuplexWire: Backoff.bound Backoff.delay Keepalive.interval Keepalive.longestInterval Keepalive.timeout
+        DuplexWire: Backoff.bound Backoff.delay PingPolicy.interval PingPolicy.longestInterval PingPolicy.timeout
         DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectAttempt.init
         DuplexWire: ReconnectAttempt.timeout ReconnectFailure.init ReconnectFailure.retryAfter
         """

@@ -78,7 +78,7 @@ struct ProgramTests {
         var options = WebSocketOptions()
         options.headers[.authorization] = "x"
         options.limits = .internet.with(messageSize: .kibibytes(1))
-        options.keepalive = .every(.seconds(1), timeout: .seconds(1))
+        options.pings = .every(.seconds(1), timeout: .seconds(1))
         options.logger = Logger(label: "app")
         options.tls.trust = .systemRoots
         let group = try EventLoopGroup(loops: 1)

@@ -32,7 +32,7 @@ enum Endpoint: Sendable, CaseIterable, CustomTestStringConvertible {
     ) async throws {
         try await withServer { server in
             server.limits.messages = limits
-            server.keepalive = .disabled
+            server.pings = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }
@@ -49,7 +49,7 @@ enum Endpoint: Sendable, CaseIterable, CustomTestStringConvertible {
     ) async throws {
         var options = WebSocketOptions()
         options.limits = limits
-        options.keepalive = .disabled
+        options.pings = .disabled
         try await withClient(options: options) { socket, peer in
             // A task of the loop's, as a server's handler is: it answers within the turn in which a message came.
             let echo = Task(executorPreference: socket.loop) { try await sendBack(socket) }

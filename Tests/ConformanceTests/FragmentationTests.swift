@@ -19,7 +19,7 @@ import Testing
         switch endpoint {
         case .server:
             try await withServer { server in
-                server.keepalive = .disabled
+                server.pings = .disabled
                 server.compression = deflate ? .enabled : .disabled
                 server.webSocket("/") { socket in try await sendBack(socket) }
             } _: { address in
@@ -32,7 +32,7 @@ import Testing
             }
         case .client:
             var options = WebSocketOptions()
-            options.keepalive = .disabled
+            options.pings = .disabled
             options.streamsMessages = true
             options.compression = deflate ? .enabled : .disabled
             try await withListener { [options] url, accept in

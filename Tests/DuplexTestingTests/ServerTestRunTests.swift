@@ -68,12 +68,12 @@ struct ServerTestRunTests {
     func drain() async throws {
         let server = Self.server { server in
             server.drain = Drain(code: .serviceRestart, over: .seconds(600))
-            server.keepalive = .disabled
+            server.pings = .disabled
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         }
         let (loop, sockets) = try await server.test { client in
             var options = WebSocketOptions()
-            options.keepalive = .disabled
+            options.pings = .disabled
             let sockets = [
                 try await client.webSocket("/", options: options), try await client.webSocket("/", options: options),
             ]

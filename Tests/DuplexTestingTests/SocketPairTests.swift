@@ -68,17 +68,17 @@ struct WebSocketPairTests {
     }
 
     @Test("A peer that is silent after a ping is given up when the timeout has passed")
-    func keepalive() async throws {
+    func pings() async throws {
         try await TestLoop.run { loop in
             var options = WebSocketOptions()
-            options.keepalive = .every(.seconds(20), timeout: .seconds(10))
+            options.pings = .every(.seconds(20), timeout: .seconds(10))
             let pair = await WebSocketPair(options: options, on: loop.group, faults: .stall(in: .toServer))
             let read = await loop.begin { try await pair.client.receive() }
             await loop.advance(by: .seconds(29))
             #expect(await pair.client.state == .open)
             await loop.advance(by: .seconds(11))
             await #expect(throws: WebSocketError.self) { try await read.value }
-            #expect(await pair.client.closeReport.error?.code == .keepaliveTimeout)
+            #expect(await pair.client.closeReport.error?.code == .pingTimeout)
             await pair.server.reset()
             await loop.advance(by: .seconds(60))
         }

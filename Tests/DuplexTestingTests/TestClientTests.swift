@@ -210,10 +210,10 @@ struct TestClientTests {
     }
 
     @Test("A client that answers no ping is given up when its time has passed")
-    func keepalive() async throws {
+    func pings() async throws {
         try await testing(Self.echo) { client in
             var options = WebSocketOptions()
-            options.keepalive = .disabled
+            options.pings = .disabled
             let socket = try await client.webSocket("/echo", options: options)
             client.faults = .stall(in: .toServer)
             let read = await client.loop.begin { try await socket.receive() }

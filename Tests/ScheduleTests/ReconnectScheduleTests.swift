@@ -101,7 +101,7 @@ import Testing
     private static func makeClient(_ network: TestClient, _ random: inout SeededGenerator) -> ReconnectingWebSocket {
         var options = ReconnectOptions()
         options.webSocketOptions = network.routed(WebSocketOptions())
-        options.webSocketOptions.keepalive = .disabled
+        options.webSocketOptions.pings = .disabled
         let outcomes = (0..<8).map { _ in Int.random(in: 0..<6, using: &random) }
         options.configure = { connection in
             // Later attempts succeed.

@@ -33,7 +33,7 @@ final class ScheduleRunner: Sendable {
         let handler = ScheduledHandler { [self] in current }
         for (index, settings) in Schedule.settings.enumerated() {
             let compression = settings.isCompressed ? WebSocketCompression.enabled : .disabled
-            server.group("/\(index)", .limits(settings.limits), .keepalive(.disabled), .compression(compression)) {
+            server.group("/\(index)", .limits(settings.limits), .pings(.disabled), .compression(compression)) {
                 $0.webSocket("/handler", handler: handler)
                 $0.webSocket("/task") { [self] socket in await current?.handle(socket) }
             }
@@ -80,7 +80,7 @@ final class ScheduleRunner: Sendable {
     private func accept(_ app: ScheduledApp, over network: Network) async throws -> Socket {
         var options = WebSocketOptions()
         options.limits = app.schedule.settings.limits
-        options.keepalive = .disabled
+        options.pings = .disabled
         options.compression = app.schedule.settings.isCompressed ? .enabled : .disabled
         options.streamsMessages = app.schedule.receiver == .pieces && app.schedule.echoes
         options.proxy = .none

@@ -75,7 +75,7 @@ struct BenchRun: Sendable {
         // What is sent must be let in again.
         let size = max(options.limits.messageSize, .mebibytes(64), ByteCount(plan.size))
         options.limits = options.limits.with(messageSize: size)
-        options.keepalive = .disabled
+        options.pings = .disabled
         // A task that waits to send doesn't receive: what is in flight finds room, or both sides would wait for the other.
         options.limits.inboxMessages = max(options.limits.inboxMessages, plan.depth)
         options.limits.inboxBytes = max(options.limits.inboxBytes, ByteCount(plan.bytesInFlight))

@@ -99,7 +99,7 @@ struct Check: AsyncParsableCommand {
 
     private func checkWebSocket(_ seen: Seen) async throws -> WebSocketCheckReport {
         var options = try connection.webSocketOptions
-        options.keepalive = .disabled
+        options.pings = .disabled
         if !protocols.isEmpty { options.tls.applicationProtocols = protocols }
         options.tls.trust = seen.look(by: options.tls.trust)
         var report = WebSocketCheckReport(url: url.url, wanted: options)

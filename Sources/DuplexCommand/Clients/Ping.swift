@@ -63,7 +63,7 @@ struct Ping: AsyncParsableCommand {
 
     private func measure() async throws {
         var options = try connection.webSocketOptions
-        options.keepalive = .disabled
+        options.pings = .disabled
         let socket = try await WebSocket.connect(to: url, options: options, handler: Ignoring())
         let statistics: RoundTripStatistics
         do {

@@ -38,7 +38,7 @@ public protocol WebSocketDelegate: AnyObject {
 
     /// A pong came, with that payload: for a ``DelegatedWebSocket/ping(_:)``, or one that nobody asked for.
     ///
-    /// Those that `WebSocketOptions.keepalive` asked for aren't delivered. Bounded as of
+    /// Those that `WebSocketOptions.pings` asked for aren't delivered. Bounded as of
     /// ``webSocket(_:didReceivePing:)``.
     func webSocket(_ socket: DelegatedWebSocket, didReceivePong payload: [UInt8])
 

@@ -101,10 +101,10 @@ public struct RouteOption: Sendable {
     }
 
     /// When to ping WebSocket clients, and how long to wait for the pong.
-    public static func keepalive(_ keepalive: Keepalive) -> RouteOption {
+    public static func pings(_ pings: PingPolicy) -> RouteOption {
         RouteOption {
-            $0.keepalive = keepalive
-            $0.durations += keepalive.durations
+            $0.pings = pings
+            $0.durations += pings.durations
         }
     }
 

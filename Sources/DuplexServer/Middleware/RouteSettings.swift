@@ -13,7 +13,7 @@ struct RouteSettings: Sendable {
     var http = HTTPLimits.internet
     var inflatesBodies = true
     var sendsEarlyHints = false
-    var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
+    var pings = PingPolicy.every(.seconds(20), timeout: .seconds(20))
     var closeTimeout = Duration.seconds(10)
     var subprotocols: [String] = []
     var requiresSubprotocol = false

@@ -84,7 +84,7 @@ final class WebSocketEndpoint: Sendable {
         self.settings = settings
         sessionSettings = SessionSettings(
             limits: settings.messages,
-            keepalive: settings.keepalive,
+            pings: settings.pings,
             closeTimeout: settings.closeTimeout
         )
     }

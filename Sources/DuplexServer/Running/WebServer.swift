@@ -24,7 +24,7 @@ public struct WebServer: Sendable {
     /// When to ping WebSocket clients, and how long to wait for the pong.
     ///
     /// Default: every 20 s, for 20 s.
-    public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
+    public var pings = PingPolicy.every(.seconds(20), timeout: .seconds(20))
     /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections.
     ///
     /// Default: 10 s.
@@ -256,7 +256,7 @@ public struct WebServer: Sendable {
             DurationSetting("closeTimeout", closeTimeout), DurationSetting("idleTimeout", idleTimeout),
             DurationSetting("blockedLoopThreshold", optional: blockedLoopThreshold),
             DurationSetting("drain.spread", drain.spread, allowsZero: true),
-        ] + keepalive.durations + limits.messages.durations.within("limits.messages")
+        ] + pings.durations + limits.messages.durations.within("limits.messages")
             + limits.http.durations.within("limits.http")
             + (metrics.map { [DurationSetting("metrics.interval", $0.interval)] } ?? [])
     }
@@ -266,7 +266,7 @@ public struct WebServer: Sendable {
         RouteSettings(
             messages: limits.messages,
             http: limits.http,
-            keepalive: keepalive,
+            pings: pings,
             closeTimeout: closeTimeout,
             subprotocols: subprotocols,
             origins: origins,

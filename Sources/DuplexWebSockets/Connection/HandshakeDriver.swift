@@ -101,7 +101,7 @@ actor HandshakeDriver: EndsOnce {
             limits: options.limits,
             settings: SessionSettings(
                 limits: options.limits,
-                keepalive: options.keepalive,
+                pings: options.pings,
                 closeTimeout: options.closeTimeout
             ),
             subprotocol: result.subprotocol,

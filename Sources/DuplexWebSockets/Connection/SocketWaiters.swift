@@ -124,7 +124,7 @@ extension WebSocket {
 
     // MARK: Pings and pongs for the delegate
 
-    /// Keeps a ping or a pong for the delegate, if there is one; what the keepalive asked for is none of its business.
+    /// Keeps a ping or a pong for the delegate, if there is one; pings of the interval aren't kept.
     func keepControlFrame(_ event: WebSocketSession.Event) {
         guard let control = extras?.controlInbox else { return }
         let told: ToldEvent

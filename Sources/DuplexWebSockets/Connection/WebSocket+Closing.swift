@@ -324,7 +324,7 @@ extension WebSocket: TimerTarget {
         }
         switch session.deadlinePassed(now: now) {
         case .none, .wrote: break
-        case .keepaliveTimedOut(let error), .messageTimedOut(let error): end(.violation(error))
+        case .pingTimedOut(let error), .messageTimedOut(let error): end(.violation(error))
         case .closeTimedOut:
             session.endOfStream()
             channel.reset()

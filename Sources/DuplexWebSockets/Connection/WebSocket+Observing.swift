@@ -129,7 +129,7 @@ extension WebSocket {
     private var faultOfPeer: EndSummary.Reason? {
         if let error = session.report.error {
             if error.blame == .local { return nil }
-            return [.keepaliveTimeout, .messageTimeout].contains(error.code) ? .silent : .violation
+            return [.pingTimeout, .messageTimeout].contains(error.code) ? .silent : .violation
         }
         if ending.loss != nil { return .lost }
         return session.report.isClean ? nil : .unclosed
@@ -171,7 +171,7 @@ extension WebSocket {
 
     // MARK: Latency
 
-    /// What the round trips of pings have shown so far: those of the keepalive and those of ``ping(timeout:)``.
+    /// What the round trips of pings have shown so far: those that ``WebSocketOptions/pings`` asks for, and those of ``ping(timeout:)``.
     public var latency: Latency { session.latency }
 
     /// The round trips from here on, each as it is measured.

@@ -66,7 +66,7 @@ public struct WebSocketCompression: Sendable, Hashable {
 /// What deflates and inflates belongs to the event loop. A connection whose messages refer to earlier ones holds a window in
 /// either direction, which grows as it fills: with the defaults up to 4 KiB each; up to 32 KiB for what arrives at a client
 /// that doesn't name its parameters, from a server that doesn't bound its window. That of what it sends is given back when
-/// no compressed message went for a keepalive interval. In the middle of a message that arrives, while others use what the
+/// no compressed message went for an interval of pings. In the middle of a message that arrives, while others use what the
 /// loop has, a connection holds up to 22 KiB more, and up to 64 KiB of the message that it hasn't taken yet.
 public struct CompressionParameters: Sendable, Hashable {
     /// Whether the server's messages may refer to those before them (`server_no_context_takeover` if not).

@@ -101,7 +101,7 @@ public struct WebSocketOptions: Sendable {
     /// When to ping, and how long to wait for the pong.
     ///
     /// Default: a ping every 20 s, and 20 s for its pong.
-    public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
+    public var pings = PingPolicy.every(.seconds(20), timeout: .seconds(20))
     /// How long the whole attempt may take: looking names up, tokens, proxies, connecting, all handshakes, redirects
     /// and challenges together.
     ///
@@ -158,7 +158,7 @@ public struct WebSocketOptions: Sendable {
     /// The durations that are set here and in what belongs to these options.
     package var durations: [DurationSetting] {
         [DurationSetting("connectTimeout", connectTimeout), DurationSetting("closeTimeout", closeTimeout)]
-            + keepalive.durations + limits.durations.within("limits")
+            + pings.durations + limits.durations.within("limits")
             + handshakeLimits.durations.within("handshakeLimits") + connectOptions.durations.within("connectOptions")
             + (metrics.map { [DurationSetting("metrics.interval", $0.interval)] } ?? [])
     }

@@ -8,7 +8,7 @@ public import DuplexWire
 ///
 /// Changes of the network are noticed once ``follow(_:)`` is called, or by ``ReconnectingWebSocket/networkChanged()``, and not by
 /// default: a monitor is a socket and a watch for the whole process, which the app pays for once, with
-/// `NetworkMonitor.shared()`, for all of its clients. Without it, a lost line is noticed by the keepalive.
+/// `NetworkMonitor.shared()`, for all of its clients. Without it, a lost line is noticed by pings.
 public struct ReconnectOptions: Sendable {
     /// The options of each connection.
     public var webSocketOptions = WebSocketOptions()

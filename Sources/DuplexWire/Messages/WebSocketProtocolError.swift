@@ -37,8 +37,8 @@ public struct WebSocketProtocolError: Error, Sendable, Hashable {
         case tooManyFragments
         /// A message took longer than ``MessageLimits/messageTime``.
         case messageTimeout
-        /// The peer gave no sign of life within the keepalive's timeout.
-        case keepaliveTimeout
+        /// The peer gave no sign of life within the timeout of its ping.
+        case pingTimeout
 
         /// The code of the close frame that answers it.
         var closeCode: CloseCode {
@@ -52,7 +52,7 @@ public struct WebSocketProtocolError: Error, Sendable, Hashable {
                 .messageTooBig
             case .tooManyFragments, .messageTimeout:
                 .policyViolation
-            case .keepaliveTimeout:
+            case .pingTimeout:
                 .internalError
             }
         }

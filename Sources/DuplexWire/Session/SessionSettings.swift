@@ -10,38 +10,38 @@ package final class SessionSettings: Sendable {
     /// How long a closing handshake may take.
     package let closeTimeout: Duration
     let limits: AssemblyLimits
-    let keepalive: KeepaliveTimes
+    let pings: PingTimes
 
     /// Makes settings.
     ///
     /// - Parameters:
     ///   - limits: what the peer may make this side hold.
-    ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
+    ///   - pings: when to ping. Default: a ping every 20 s, and 20 s for its pong.
     ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
     package init(
         limits: MessageLimits = .internet,
-        keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
+        pings: PingPolicy = .every(.seconds(20), timeout: .seconds(20)),
         closeTimeout: Duration = .seconds(10)
     ) {
         inboxMessages = limits.inboxMessages
         inboxBytes = limits.inboxBytes
         self.closeTimeout = closeTimeout
         self.limits = AssemblyLimits(limits)
-        self.keepalive = KeepaliveTimes(keepalive)
+        self.pings = PingTimes(pings)
     }
 }
 
-/// A ``Keepalive`` in nanoseconds.
-final class KeepaliveTimes: Sendable {
+/// A ``PingPolicy`` in nanoseconds.
+final class PingTimes: Sendable {
     /// The first interval, and the one when the line is bad; 0 for no pings.
     let shortest: Int64
     let longest: Int64
     let timeout: Int64
 
-    init(_ keepalive: Keepalive) {
-        shortest = keepalive.interval?.wholeNanoseconds ?? 0
-        longest = keepalive.longestInterval?.wholeNanoseconds ?? 0
-        timeout = keepalive.timeout.wholeNanoseconds
+    init(_ pings: PingPolicy) {
+        shortest = pings.interval?.wholeNanoseconds ?? 0
+        longest = pings.longestInterval?.wholeNanoseconds ?? 0
+        timeout = pings.timeout.wholeNanoseconds
     }
 }
 

@@ -58,7 +58,7 @@ public final class WebSocketSession {
         /// A ping waits in the control output.
         case wrote
         /// The peer was silent too long: fail the connection with this error.
-        case keepaliveTimedOut(WebSocketProtocolError)
+        case pingTimedOut(WebSocketProtocolError)
         /// The peer took too long over a message: fail the connection with this error.
         case messageTimedOut(WebSocketProtocolError)
         /// The closing handshake took too long: end the transport (RFC 6455 section 7.1.1).
@@ -178,7 +178,7 @@ public final class WebSocketSession {
     /// - Parameters:
     ///   - role: which side this is.
     ///   - limits: what the peer may make this side hold.
-    ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
+    ///   - pings: when to ping. Default: a ping every 20 s, and 20 s for its pong.
     ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
     ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
     ///   - compression: permessage-deflate, if it was agreed on in the handshake.
@@ -187,7 +187,7 @@ public final class WebSocketSession {
     package convenience init(
         role: Role,
         limits: MessageLimits = .internet,
-        keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
+        pings: PingPolicy = .every(.seconds(20), timeout: .seconds(20)),
         closeTimeout: Duration = .seconds(10),
         maskingKeys: MaskingKeys? = nil,
         compression: MessageCompression? = nil,
@@ -196,7 +196,7 @@ public final class WebSocketSession {
     ) {
         self.init(
             role: role,
-            settings: SessionSettings(limits: limits, keepalive: keepalive, closeTimeout: closeTimeout),
+            settings: SessionSettings(limits: limits, pings: pings, closeTimeout: closeTimeout),
             maskingKeys: maskingKeys,
             compression: compression,
             tap: tap,
@@ -232,7 +232,7 @@ public final class WebSocketSession {
         lastHeard = now
         began = now
         firstMessageAt = now
-        liveness = Liveness(settings.keepalive, now: now)
+        liveness = Liveness(settings.pings, now: now)
     }
 
     private var limits: AssemblyLimits { settings.limits }
@@ -1218,9 +1218,9 @@ public final class WebSocketSession {
             return .wrote
         case .silent(let duration):
             liveness.stop()
-            return .keepaliveTimedOut(
+            return .pingTimedOut(
                 WebSocketProtocolError(
-                    .keepaliveTimeout,
+                    .pingTimeout,
                     "The peer has been silent for \(duration.rounded) after a ping."
                 )
             )

@@ -91,7 +91,7 @@ import Testing
     }
 
     /// How our side looks after its connections where a peer falls silent.
-    private static let keepalive = Keepalive.every(.milliseconds(20), timeout: .milliseconds(100))
+    private static let pings = PingPolicy.every(.milliseconds(20), timeout: .milliseconds(100))
 
     @Test(
         "A server ends a connection whose client falls silent within a frame, with 1011",
@@ -99,7 +99,7 @@ import Testing
     )
     func silentClient(length: Int) async throws {
         try await withServer { server in
-            server.keepalive = Self.keepalive
+            server.pings = Self.pings
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { address in
             let peer = try await RawPeer.openWebSocket(to: address)
@@ -117,7 +117,7 @@ import Testing
     )
     func silentServer(length: Int) async throws {
         var options = WebSocketOptions()
-        options.keepalive = Self.keepalive
+        options.pings = Self.pings
         try await withClient(options: options) { socket, peer in
             let frame = peer.encoded(.text(String(repeating: "x", count: 70_000)))
             try await peer.send(Array(frame.prefix(length)))
@@ -131,7 +131,7 @@ import Testing
     func floodingAndDeaf(isSynchronous: Bool) async throws {
         try await withServer { server in
             server.closeTimeout = .milliseconds(100)
-            server.keepalive = Self.keepalive
+            server.pings = Self.pings
             if isSynchronous {
                 server.webSocket("/", handler: Echo())
             } else {
@@ -159,7 +159,7 @@ import Testing
     func neverReads() async throws {
         try await withServer { server in
             server.closeTimeout = .milliseconds(100)
-            server.keepalive = .disabled
+            server.pings = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }

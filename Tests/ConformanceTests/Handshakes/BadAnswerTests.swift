@@ -87,7 +87,7 @@ import Testing
     private static let options: WebSocketOptions = {
         var options = WebSocketOptions()
         options.subprotocols = ["v1", "v2"]
-        options.keepalive = .disabled
+        options.pings = .disabled
         return options
     }()
 

@@ -146,7 +146,7 @@ struct Fault<Outcome: Sendable>: Sendable, CustomTestStringConvertible {
         // the place of its echo.
         let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.keepalive = .disabled
+            server.pings = .disabled
         }
         try await withServer(configure) { address in
             let bystander = try await RawPeer.openWebSocket(to: address)

@@ -47,7 +47,7 @@ extension LessonsTests {
     func closeEnds() async throws {
         var options = WebSocketOptions()
         options.closeTimeout = .seconds(20)
-        options.keepalive = .disabled
+        options.pings = .disabled
         try await TestLoop.run { loop in
             // A peer that never reads: nothing that is sent gets through.
             try await withClient(options: options, on: loop.group) { socket, _ in

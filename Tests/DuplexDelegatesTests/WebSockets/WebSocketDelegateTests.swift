@@ -229,17 +229,17 @@ import Testing
         }
     }
 
-    @Test("A pong is told with what its ping carried, and then how long it took; those of the keepalive aren't told")
+    @Test("A pong is told with what its ping carried, and then how long it took; those of the interval aren't told")
     func pongs() async throws {
         var options = WebSocketOptions.patient
-        options.keepalive = .every(.seconds(20), timeout: .seconds(60))
+        options.pings = .every(.seconds(20), timeout: .seconds(60))
         try await TestLoop.run { [options] loop in
             try await withOpened(options: options, on: loop.group) { socket, peer, writer in
                 for _ in 0..<2 {
                     await loop.advance(by: .seconds(20))
-                    let keepalive = try await peer.readFrame()
-                    #expect(keepalive.opcode == 0x9 && keepalive.payload.count == 8)
-                    try await peer.send(.pong(keepalive.payload))
+                    let ping = try await peer.readFrame()
+                    #expect(ping.opcode == 0x9 && ping.payload.count == 8)
+                    try await peer.send(.pong(ping.payload))
                 }
                 try socket.ping(Array("who?".utf8))
                 try socket.ping()

@@ -15,7 +15,7 @@ import Testing
     func narrowing() {
         let settings = RouteSettings().with([
             .limits(.local), .bodySize(3), .subprotocols("a"), .subprotocols("b", isRequired: true), .origins(.any),
-            .compression(.required), .keepalive(.disabled), .closeTimeout(.seconds(1)),
+            .compression(.required), .pings(.disabled), .closeTimeout(.seconds(1)),
         ])
         #expect(settings.http.bodySize == 3 && settings.messages.messageSize == MessageLimits.local.messageSize)
         #expect(settings.subprotocols == ["b"] && settings.requiresSubprotocol)

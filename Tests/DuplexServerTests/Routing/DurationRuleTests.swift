@@ -26,13 +26,13 @@ struct DurationRuleTests {
         Setting(description: "closeTimeout") { $0.closeTimeout = $1 },
         Setting(description: "idleTimeout") { $0.idleTimeout = $1 },
         Setting(description: "blockedLoopThreshold") { $0.blockedLoopThreshold = $1 },
-        Setting(description: "keepalive") { $0.keepalive = .every($1, timeout: .seconds(1)) },
+        Setting(description: "pings") { $0.pings = .every($1, timeout: .seconds(1)) },
         Setting(description: "limits.http.headTime") { $0.limits.http.headTime = $1 },
         Setting(description: "limits.messages.messageTime") { $0.limits.messages.messageTime = $1 },
         Setting(description: "drain", allowsZero: true) { $0.drain = Drain(over: $1) },
         Setting(description: "route's timeLimit") { $0.get("/a", .timeLimit($1)) { _ in "" } },
         Setting(description: "route's closeTimeout") { $0.get("/a", .closeTimeout($1)) { _ in "" } },
-        Setting(description: "route's keepalive") { $0.get("/a", .keepalive(.every($1, timeout: $1))) { _ in "" } },
+        Setting(description: "route's pings") { $0.get("/a", .pings(.every($1, timeout: $1))) { _ in "" } },
         Setting(description: "route's limits") {
             $0.get("/a", .limits(.internet.with(messageTime: $1))) { _ in "" }
         },

@@ -21,7 +21,7 @@ import Testing
         #expect(server.address == .tcp(port: 8_080))
         #expect(server.tls == nil)
         #expect(server.limits == .internet)
-        #expect(server.keepalive == .every(.seconds(20), timeout: .seconds(20)))
+        #expect(server.pings == .every(.seconds(20), timeout: .seconds(20)))
         #expect(server.closeTimeout == .seconds(10))
         #expect(server.idleTimeout == .seconds(60))
         #expect(server.origins == .sameHost)

@@ -15,7 +15,7 @@ import Testing
 
     private static var quiet: WebSocketOptions {
         var options = WebSocketOptions()
-        options.keepalive = .disabled
+        options.pings = .disabled
         options.compression = .disabled
         return options
     }

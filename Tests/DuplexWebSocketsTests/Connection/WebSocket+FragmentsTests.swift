@@ -13,7 +13,7 @@ import Testing
     private static var streaming: WebSocketOptions {
         var options = WebSocketOptions()
         options.streamsMessages = true
-        options.keepalive = .disabled
+        options.pings = .disabled
         return options
     }
 
@@ -52,7 +52,7 @@ import Testing
     func long() async throws {
         let length = 64 << 20
         try await withServer { server in
-            server.keepalive = .disabled
+            server.pings = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.fragments {
                     var count = 0
@@ -211,7 +211,7 @@ import Testing
     @Test("What came whole before the first ask is the first to be read")
     func switching() async throws {
         var options = WebSocketOptions()
-        options.keepalive = .disabled
+        options.pings = .disabled
         try await withClient(options: options, followedBy: [.text("a"), .binary([1, 2])]) { socket, peer in
             try await peer.send(.text("b"), .ping())
             #expect(try await peer.readFrame().opcode == 0xA)

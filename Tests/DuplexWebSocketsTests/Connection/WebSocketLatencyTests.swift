@@ -25,10 +25,10 @@ import Testing
         }
     }
 
-    @Test("The keepalive's round trips are told of to all who watch, while nobody receives")
+    @Test("The round trips of pings by interval are told of to all who watch, while nobody receives")
     func watching() async throws {
         var options = WebSocketOptions()
-        options.keepalive = .every(.milliseconds(1), timeout: .seconds(50))
+        options.pings = .every(.milliseconds(1), timeout: .seconds(50))
         try await withServer { server in
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { [options] address in

@@ -14,7 +14,7 @@ struct WebSocketMessageTimeTests {
         var options = WebSocketOptions()
         options.limits = .internet.with(messageTime: .milliseconds(300))
         options.limits.inboxMessages = inbox
-        options.keepalive = .every(.milliseconds(100), timeout: .seconds(20))
+        options.pings = .every(.milliseconds(100), timeout: .seconds(20))
         return options
     }
 

@@ -14,7 +14,7 @@ import Testing
     private static var patient: WebSocketOptions {
         var options = WebSocketOptions()
         options.closeTimeout = .seconds(3_600)
-        options.keepalive = .disabled
+        options.pings = .disabled
         return options
     }
 

@@ -15,7 +15,7 @@ struct WebSocketRatesTests {
     private static func options(_ limits: MessageLimits, streams: Bool = false) -> WebSocketOptions {
         var options = WebSocketOptions()
         options.limits = limits
-        options.keepalive = .disabled
+        options.pings = .disabled
         options.streamsMessages = streams
         return options
     }

@@ -251,10 +251,10 @@ import Testing
         }
     }
 
-    @Test("The keepalive doesn't end a connection whose app doesn't receive")
-    func keepaliveWithoutReading() async throws {
+    @Test("Pings don't end a connection whose app doesn't receive")
+    func pingsWithoutReading() async throws {
         var options = WebSocketOptions()
-        options.keepalive = .every(.milliseconds(200), timeout: .seconds(2))
+        options.pings = .every(.milliseconds(200), timeout: .seconds(2))
         try await withMemoryClient(options: options) { socket, peer, loop in
             let flood = Task {
                 try await peer.send((0..<40).map { _ in .binary([UInt8](repeating: 7, count: 100_000)) })
@@ -272,16 +272,16 @@ import Testing
         }
     }
 
-    @Test("The keepalive fails a connection whose peer stays silent, with 1011")
-    func keepaliveTimeout() async throws {
+    @Test("Pings fail a connection whose peer stays silent, with 1011")
+    func pingTimeout() async throws {
         var options = WebSocketOptions()
-        options.keepalive = .every(.milliseconds(20), timeout: .milliseconds(20))
+        options.pings = .every(.milliseconds(20), timeout: .milliseconds(20))
         try await withClient(options: options) { socket, peer in
             await #expect {
                 try await socket.receive()
             } throws: {
                 let error = $0 as? WebSocketError
-                return error?.code == .protocolViolation && error?.closeReport?.error?.code == .keepaliveTimeout
+                return error?.code == .protocolViolation && error?.closeReport?.error?.code == .pingTimeout
             }
             let frame = try await peer.readFrame { $0.opcode != 0x9 }
             #expect(frame.closeCode == 1_011)
@@ -292,7 +292,7 @@ import Testing
     func pingFlood() async throws {
         // A ping of this side's own would be the last frame where the machine is slow.
         var options = WebSocketOptions()
-        options.keepalive = .disabled
+        options.pings = .disabled
         try await withClient(options: options) { socket, peer in
             let burst = (0..<2_000).map { _ in RawFrame.ping([UInt8](repeating: 1, count: 125)) }
             let bytes = burst.flatMap { peer.encoded($0) }

@@ -12,7 +12,7 @@ import Testing
 @Suite struct WebSocketStreamTests {
     private static var quiet: WebSocketOptions {
         var options = WebSocketOptions()
-        options.keepalive = .disabled
+        options.pings = .disabled
         options.compression = .disabled
         return options
     }

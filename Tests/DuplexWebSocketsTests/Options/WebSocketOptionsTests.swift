@@ -17,7 +17,7 @@ import Testing
         #expect(options.subprotocols.isEmpty)
         #expect(options.headers.isEmpty)
         #expect(options.limits == .internet)
-        #expect(options.keepalive == .every(.seconds(20), timeout: .seconds(20)))
+        #expect(options.pings == .every(.seconds(20), timeout: .seconds(20)))
         #expect(options.connectTimeout == .seconds(10))
         #expect(options.closeTimeout == .seconds(10))
         #expect(options.redirects == 0 && options.cookies == nil)
@@ -200,10 +200,10 @@ import Testing
         }
     }
 
-    @Test("The keepalive pings on its interval")
-    func keepalive() async throws {
+    @Test("Pings are sent at their interval")
+    func pings() async throws {
         var options = WebSocketOptions()
-        options.keepalive = .every(.milliseconds(10), timeout: .seconds(20))
+        options.pings = .every(.milliseconds(10), timeout: .seconds(20))
         try await withClient(options: options) { _, peer in
             for _ in 0..<3 {
                 let ping = try await peer.readFrame()

@@ -57,7 +57,7 @@ struct TLSWithinTLSTests {
             tls.handshakeTimeout = patience
             server.tls = tls
             server.limits.http.headTime = patience
-            server.keepalive = .disabled
+            server.pings = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }
@@ -66,7 +66,7 @@ struct TLSWithinTLSTests {
                 var options = WebSocketOptions()
                 options.compression = .disabled
                 options.connectTimeout = patience
-                options.keepalive = .disabled
+                options.pings = .disabled
                 options.tls.handshakeTimeout = patience
                 options.tls.trust = .roots(inner.certificates)
                 let port = try WebSocketURL(listener).port

@@ -10,7 +10,7 @@ import Testing
 @Suite struct TypedWebSocketTests {
     static var quiet: WebSocketOptions {
         var options = WebSocketOptions()
-        options.keepalive = .disabled
+        options.pings = .disabled
         options.compression = .disabled
         return options
     }

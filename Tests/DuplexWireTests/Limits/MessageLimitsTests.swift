@@ -63,7 +63,7 @@ struct MessagePaceTests {
     private static func conversation(_ role: WebSocketSession.Role, _ limits: MessageLimits = limits()) -> Conversation
     {
         var conversation = Conversation(role, limits: limits)
-        conversation.keepalive = .disabled
+        conversation.pings = .disabled
         return conversation
     }
 
@@ -133,7 +133,7 @@ struct MessagePaceTests {
     @Test("The earlier of the two is waited for: the next ping or the end of the message", arguments: bothRoles)
     func besidePings(role: WebSocketSession.Role) {
         var conversation = Self.conversation(role)
-        conversation.keepalive = .every(.seconds(20), timeout: .seconds(15))
+        conversation.pings = .every(.seconds(20), timeout: .seconds(15))
         conversation.perform(.lookAtDeadline)
         conversation.receive(PeerFrame.text("ab").unfinished)
         conversation.perform(.lookAtDeadline)

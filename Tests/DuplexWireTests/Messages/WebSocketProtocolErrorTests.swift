@@ -14,7 +14,7 @@ struct WebSocketProtocolErrorTests {
             (.malformedClose, .protocolError), (.wrongFragmentation, .protocolError),
             (.invalidUTF8, .invalidFramePayloadData), (.frameTooLarge, .messageTooBig),
             (.messageTooLarge, .messageTooBig),
-            (.tooManyFragments, .policyViolation), (.keepaliveTimeout, .internalError),
+            (.tooManyFragments, .policyViolation), (.pingTimeout, .internalError),
             (.malformedCompression, .invalidFramePayloadData),
         ] as [(WebSocketProtocolError.Code, CloseCode)]
     )

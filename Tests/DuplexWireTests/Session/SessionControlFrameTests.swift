@@ -79,7 +79,7 @@ struct SessionControlFrameTests {
 
     @Test("A pong that waits goes out before the close frame")
     func pongBeforeClose() {
-        let session = WebSocketSession(role: .server, keepalive: .disabled, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(role: .server, pings: .disabled, now: Instant(nanoseconds: 0))
         let input = PeerFrame.ping("a").bytes(to: .server)
         _ = changed(input) { bytes in
             var position = 0
@@ -103,7 +103,7 @@ struct SessionControlFrameTests {
     func payloads() {
         let input = PeerFrame.ping("who?").bytes(to: .server) + PeerFrame.pong([1, 2]).bytes(to: .server)
         for cut in 0...input.count {
-            let session = WebSocketSession(role: .server, keepalive: .disabled, now: Instant(nanoseconds: 0))
+            let session = WebSocketSession(role: .server, pings: .disabled, now: Instant(nanoseconds: 0))
             var seen: [[UInt8]] = []
             for part in [input[..<cut], input[cut...]] {
                 _ = changed(Array(part)) { bytes in

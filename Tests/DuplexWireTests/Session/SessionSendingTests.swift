@@ -15,7 +15,7 @@ struct SessionSendingTests {
         _ role: WebSocketSession.Role,
         keys: MaskingKeys = MaskingKeys { 0x9A3C_77E1 }
     ) -> WebSocketSession {
-        WebSocketSession(role: role, limits: .local, keepalive: .disabled, maskingKeys: keys, now: start)
+        WebSocketSession(role: role, limits: .local, pings: .disabled, maskingKeys: keys, now: start)
     }
 
     static func encode(_ message: Message, by session: WebSocketSession) -> [UInt8] {

@@ -112,7 +112,7 @@ struct SessionTests {
     func closingTwice(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.close(.goingAway, ""), .close(.internalError, ""), .ping, .send("x"))
-        conversation.perform(.fail(WebSocketProtocolError(.keepaliveTimeout, "late")))
+        conversation.perform(.fail(WebSocketProtocolError(.pingTimeout, "late")))
         conversation.expect(.sent(.close(1_001)))
     }
 
@@ -174,32 +174,32 @@ struct SessionTests {
     func firstFailure() {
         var conversation = Conversation(.server)
         conversation.receive(.text([0xFF]))
-        conversation.perform(.failAsSeen, .fail(WebSocketProtocolError(.keepaliveTimeout, "late")))
+        conversation.perform(.failAsSeen, .fail(WebSocketProtocolError(.pingTimeout, "late")))
         let transcript = conversation.expect(.violation(.invalidUTF8), .sent(.close(1_007, "A text isn't UTF-8.")))
         #expect(transcript.report.error == .invalidUTF8)
     }
 }
 
 @Suite struct SessionSettingsTests {
-    @Test("Settings hold what the limits, the keepalive and the closing say")
+    @Test("Settings hold what the limits, the pings and the closing say")
     func values() {
         let limits = MessageLimits.local.with(messageSize: .kibibytes(3))
         let settings = SessionSettings(
             limits: limits,
-            keepalive: .adaptive(from: .seconds(2), to: .seconds(9), timeout: .seconds(4)),
+            pings: .adaptive(from: .seconds(2), to: .seconds(9), timeout: .seconds(4)),
             closeTimeout: .seconds(7)
         )
         #expect(settings.inboxMessages == limits.inboxMessages && settings.inboxBytes == limits.inboxBytes)
         #expect(settings.limits.messageSize == .kibibytes(3) && settings.limits.fragments == limits.fragments)
         #expect(settings.closeTimeout == .seconds(7))
-        #expect(settings.keepalive.shortest == 2_000_000_000 && settings.keepalive.longest == 9_000_000_000)
-        #expect(settings.keepalive.timeout == 4_000_000_000)
-        #expect(SessionSettings(keepalive: .disabled).keepalive.shortest == 0)
+        #expect(settings.pings.shortest == 2_000_000_000 && settings.pings.longest == 9_000_000_000)
+        #expect(settings.pings.timeout == 4_000_000_000)
+        #expect(SessionSettings(pings: .disabled).pings.shortest == 0)
     }
 
     @Test("Sessions that share settings each have their own time")
     func shared() {
-        let settings = SessionSettings(keepalive: .every(.seconds(1), timeout: .seconds(1)))
+        let settings = SessionSettings(pings: .every(.seconds(1), timeout: .seconds(1)))
         let start = Instant(nanoseconds: 5)
         let early = WebSocketSession(role: .server, settings: settings, now: start)
         let late = WebSocketSession(role: .server, settings: settings, now: start.advanced(by: .seconds(1)))

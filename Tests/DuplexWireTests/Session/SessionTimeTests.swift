@@ -17,19 +17,19 @@ struct SessionTimeTests {
     static func silent(_ seconds: Int) -> Seen {
         let duration = Duration.seconds(seconds)
         return .timeout(
-            .keepaliveTimedOut(
-                WebSocketProtocolError(.keepaliveTimeout, "The peer has been silent for \(duration) after a ping.")
+            .pingTimedOut(
+                WebSocketProtocolError(.pingTimeout, "The peer has been silent for \(duration) after a ping.")
             )
         )
     }
 
     static func conversation(_ role: WebSocketSession.Role, every interval: Int, timeout: Int) -> Conversation {
         var conversation = Conversation(role)
-        conversation.keepalive = .every(.seconds(interval), timeout: .seconds(timeout))
+        conversation.pings = .every(.seconds(interval), timeout: .seconds(timeout))
         return conversation
     }
 
-    @Test("Without a keepalive there is nothing to wait for", arguments: bothRoles)
+    @Test("Without pings there is nothing to wait for", arguments: bothRoles)
     func disabled(role: WebSocketSession.Role) {
         var conversation = Conversation(role)
         conversation.perform(.lookAtDeadline, .wait(.seconds(100_000)), .passDeadline)

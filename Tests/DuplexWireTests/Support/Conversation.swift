@@ -67,7 +67,7 @@ struct Conversation: Sendable {
 
     let role: WebSocketSession.Role
     var limits = MessageLimits.internet
-    var keepalive = Keepalive.disabled
+    var pings = PingPolicy.disabled
     var closeTimeout = Duration.seconds(10)
     /// What was agreed on for permessage-deflate; `nil` for nothing.
     var deflate: DeflateAgreement?

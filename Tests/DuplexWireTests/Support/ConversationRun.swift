@@ -17,7 +17,7 @@ final class ConversationRun {
         session = WebSocketSession(
             role: conversation.role,
             limits: conversation.limits,
-            keepalive: conversation.keepalive,
+            pings: conversation.pings,
             closeTimeout: conversation.closeTimeout,
             maskingKeys: MaskingKeys { 0x4433_2211 },
             compression: conversation.deflate.map {

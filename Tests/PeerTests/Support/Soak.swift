@@ -175,7 +175,7 @@ final class Soak: Sendable {
     private var options: WebSocketOptions {
         var options = WebSocketOptions()
         options.connectTimeout = .seconds(5)
-        options.keepalive = .every(.seconds(2), timeout: .seconds(2))
+        options.pings = .every(.seconds(2), timeout: .seconds(2))
         return options
     }
 

@@ -121,7 +121,7 @@ let sockets = Sockets()
 var server = WebServer(host: .address("127.0.0.1"), port: 0)
 server.limits = .local
 // Whatever comes that wasn't published is a fault to the load.
-server.keepalive = .disabled
+server.pings = .disabled
 server.group = try EventLoopGroup(loops: 1)
 server.webSocket("/all", handler: Room(topic: topics["all"]))
 server.webSocket("/many", handler: Many(topics: topics))

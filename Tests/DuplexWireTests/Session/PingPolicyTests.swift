@@ -6,20 +6,20 @@ import Testing
 @testable import DuplexWire
 
 @Suite("When to ping")
-struct KeepaliveTests {
+struct PingPolicyTests {
     @Test("Interval and timeout are at least a millisecond", arguments: [Duration.zero, .seconds(-5), .nanoseconds(1)])
     func bounds(duration: Duration) {
-        let keepalive = Keepalive.every(duration, timeout: duration)
-        #expect(keepalive.interval == .milliseconds(1))
-        #expect(keepalive.timeout == .milliseconds(1))
+        let pings = PingPolicy.every(duration, timeout: duration)
+        #expect(pings.interval == .milliseconds(1))
+        #expect(pings.timeout == .milliseconds(1))
     }
 
     @Test("What is asked for is kept")
     func values() {
-        let keepalive = Keepalive.every(.seconds(20), timeout: .seconds(7))
-        #expect(keepalive.interval == .seconds(20))
-        #expect(keepalive.timeout == .seconds(7))
-        #expect(Keepalive.disabled.interval == nil)
+        let pings = PingPolicy.every(.seconds(20), timeout: .seconds(7))
+        #expect(pings.interval == .seconds(20))
+        #expect(pings.timeout == .seconds(7))
+        #expect(PingPolicy.disabled.interval == nil)
     }
 }
 
@@ -67,8 +67,8 @@ struct LivenessTests {
     }
 
     /// Pings when they are due, answered or not, and tells the intervals between them.
-    private func intervals(_ keepalive: Keepalive, answers: [Bool]) -> [Int] {
-        var liveness = Liveness(keepalive, now: Self.instant(0))
+    private func intervals(_ pings: PingPolicy, answers: [Bool]) -> [Int] {
+        var liveness = Liveness(pings, now: Self.instant(0))
         var (last, intervals): (Instant, [Int]) = (Self.instant(0), [])
         for isAnswered in answers {
             guard let due = liveness.deadline else { break }
@@ -83,17 +83,17 @@ struct LivenessTests {
 
     @Test("Adaptive pings become rarer while they are answered, and frequent again when one isn't")
     func adaptive() {
-        let keepalive = Keepalive.adaptive(from: .seconds(16), to: .seconds(60), timeout: .seconds(1_000))
-        let all = intervals(keepalive, answers: Array(repeating: true, count: 6))
+        let pings = PingPolicy.adaptive(from: .seconds(16), to: .seconds(60), timeout: .seconds(1_000))
+        let all = intervals(pings, answers: Array(repeating: true, count: 6))
         #expect(all == [16, 16, 24, 36, 54, 60])
-        let some = intervals(keepalive, answers: [true, true, true, false, true, true])
+        let some = intervals(pings, answers: [true, true, true, false, true, true])
         #expect(some == [16, 16, 24, 36, 54, 16])
     }
 
     @Test("Others stay as they are, whatever is answered")
     func constant() {
-        let keepalive = Keepalive.every(.seconds(20), timeout: .seconds(1_000))
-        let all = intervals(keepalive, answers: [true, false, true, true])
+        let pings = PingPolicy.every(.seconds(20), timeout: .seconds(1_000))
+        let all = intervals(pings, answers: [true, false, true, true])
         #expect(all == [20, 20, 20, 20])
     }
 }

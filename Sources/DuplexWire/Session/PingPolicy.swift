@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// When to ask an idle peer for a sign of life (RFC 6455 section 5.5.2).
-public struct Keepalive: Sendable, Hashable {
+public struct PingPolicy: Sendable, Hashable {
     /// The time from one ping to the next, at first; `nil` when there are none.
     public let interval: Duration?
     /// What the time from one ping to the next may grow to; the same where it doesn't.
@@ -20,7 +20,7 @@ public struct Keepalive: Sendable, Hashable {
     }
 
     /// The durations that are set here.
-    package var durations: [DurationSetting] { refused.map { [DurationSetting("keepalive", $0)] } ?? [] }
+    package var durations: [DurationSetting] { refused.map { [DurationSetting("pings", $0)] } ?? [] }
 
     private static func firstRefused(_ durations: Duration...) -> Duration? { durations.first { $0 <= .zero } }
 
@@ -31,8 +31,8 @@ public struct Keepalive: Sendable, Hashable {
     ///     made. For no pings see ``disabled``.
     ///   - timeout: as `interval`.
     /// - Returns: when to ping.
-    public static func every(_ interval: Duration, timeout: Duration) -> Keepalive {
-        Keepalive(
+    public static func every(_ interval: Duration, timeout: Duration) -> PingPolicy {
+        PingPolicy(
             interval: max(interval, .milliseconds(1)),
             timeout: max(timeout, .milliseconds(1)),
             refused: firstRefused(interval, timeout)
@@ -49,9 +49,9 @@ public struct Keepalive: Sendable, Hashable {
     ///   - longest: at least `first`.
     ///   - timeout: as in ``every(_:timeout:)``.
     /// - Returns: when to ping.
-    public static func adaptive(from first: Duration, to longest: Duration, timeout: Duration) -> Keepalive {
+    public static func adaptive(from first: Duration, to longest: Duration, timeout: Duration) -> PingPolicy {
         let shortest = max(first, .milliseconds(1))
-        return Keepalive(
+        return PingPolicy(
             interval: shortest,
             longestInterval: max(longest, shortest),
             timeout: max(timeout, .milliseconds(1)),
@@ -60,7 +60,7 @@ public struct Keepalive: Sendable, Hashable {
     }
 
     /// No pings: a peer that vanishes is noticed when something is sent to it.
-    public static let disabled = Keepalive(interval: nil, timeout: .zero)
+    public static let disabled = PingPolicy(interval: nil, timeout: .zero)
 }
 
 /// Whether the peer is alive: when to ping it, which ping a pong answers, and when its silence has lasted too long.
@@ -70,7 +70,7 @@ public struct Keepalive: Sendable, Hashable {
 struct Liveness: Sendable {
     // Every idle connection holds these: nanoseconds rather than durations, one instant rather than two, and what is the
     // same for many connections in a place that they share.
-    private let times: KeepaliveTimes
+    private let times: PingTimes
     private var interval: Int64
     private var ping = CompactInstant()
     private var silence = CompactInstant()
@@ -88,11 +88,11 @@ struct Liveness: Sendable {
     /// The most pings that are remembered; older ones are forgotten.
     private static let maximumOutstanding = 32
 
-    init(_ keepalive: Keepalive, now: Instant) {
-        self.init(KeepaliveTimes(keepalive), now: now)
+    init(_ pings: PingPolicy, now: Instant) {
+        self.init(PingTimes(pings), now: now)
     }
 
-    init(_ times: KeepaliveTimes, now: Instant) {
+    init(_ times: PingTimes, now: Instant) {
         self.times = times
         interval = times.shortest
         if interval > 0 { nextPing = now.advanced(by: .nanoseconds(interval)) }
