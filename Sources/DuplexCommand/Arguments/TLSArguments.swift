@@ -92,7 +92,7 @@ struct IdentityFiles: Sendable {
     /// - Throws: `SocketError` when a file lacks what it should have; it says which option names the key.
     func load() throws -> TLSIdentity {
         do {
-            return try .pem(certificates: certificate, key: key ?? certificate)
+            return try .pem(certificatesAt: certificate, keyAt: key ?? certificate)
         } catch {
             guard error.code == .invalidCertificate, hasCertificates else { throw error }
             throw SocketError(.invalidCertificate, message: "\(error.message) \(hint)")

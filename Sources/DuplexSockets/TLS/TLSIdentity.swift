@@ -24,19 +24,19 @@ public struct TLSIdentity: Sendable {
         certificates = chain.map { TLSCertificate($0) }
     }
 
-    /// Reads a certificate with its chain, and a private key, from PEM files, which may be the same.
+    /// Reads a certificate with its chain, and a private key, from PEM files, which may be the same (RFC 7468).
     ///
     /// Blocks while the files are read.
     ///
     /// - Parameters:
     ///   - certificates: the path of the certificates, the key's own one first.
     ///   - key: the path of the private key.
-    ///   - password: of a key that is encrypted.
+    ///   - password: of a key that is encrypted. Default: none.
     /// - Returns: the identity.
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidCertificate`` that says which file lacks what.
     public static func pem(
-        certificates: String,
-        key: String,
+        certificatesAt certificates: String,
+        keyAt key: String,
         password: String? = nil
     ) throws(SocketError) -> TLSIdentity {
         let chain = try PEMReader.certificates(in: PEMReader.open(certificates), called: "“\(certificates)”")
@@ -44,14 +44,25 @@ public struct TLSIdentity: Sendable {
         return try TLSIdentity(chain, key, called: "“\(certificates)”")
     }
 
-    /// Reads a certificate with its chain, and a private key, from PEM text; see ``pem(certificates:key:password:)``.
+    /// Reads a certificate with its chain, and a private key, from PEM texts (RFC 7468).
+    ///
+    /// Hazard: for paths see ``pem(certificatesAt:keyAt:password:)``; a path isn't PEM, and is refused here.
+    ///
+    /// - Parameters:
+    ///   - certificates: one text of all certificates, or several texts, the key's own certificate first.
+    ///   - key: the text of the private key.
+    ///   - password: of a key that is encrypted. Default: none.
+    /// - Returns: the identity.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidCertificate`` that says what is missing.
     public static func pem(
-        certificateBytes: [UInt8],
-        keyBytes: [UInt8],
+        certificates: String...,
+        key: String,
         password: String? = nil
     ) throws(SocketError) -> TLSIdentity {
-        let chain = try PEMReader.certificates(in: PEMReader.bytes(certificateBytes), called: "the text")
-        let key = try PEMReader.key(in: PEMReader.bytes(keyBytes), called: "the text", password: password)
+        // The end of a text needn't be that of a line.
+        let text = certificates.joined(separator: "\n")
+        let chain = try PEMReader.certificates(in: PEMReader.bytes(Array(text.utf8)), called: "the text")
+        let key = try PEMReader.key(in: PEMReader.bytes(Array(key.utf8)), called: "the text", password: password)
         return try TLSIdentity(chain, key, called: "the text")
     }
 

@@ -150,6 +150,34 @@ public struct TLSServerOptions: Sendable {
         self.identities = identities
     }
 
+    /// Reads a certificate with its chain, and a private key, from PEM files, which may be the same; they can be read again.
+    ///
+    /// ```swift
+    /// server.tls = try .pem(certificatesAt: "cert.pem", keyAt: "key.pem")
+    /// ```
+    ///
+    /// ``identities`` reads the files again by ``ReloadableTLSIdentity/reload()``; a `WebServer` that runs by `run(until:)`
+    /// does so at SIGHUP. Blocks while the files are read.
+    ///
+    /// - Parameters:
+    ///   - certificates: the path of the certificates, the key's own one first. A relative path is of the folder that the
+    ///     process is in whenever it is read.
+    ///   - key: the path of the private key.
+    ///   - password: of a key that is encrypted. Default: none.
+    /// - Returns: options with defaults, and this identity.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidCertificate`` that says which file lacks what.
+    public static func pem(
+        certificatesAt certificates: String,
+        keyAt key: String,
+        password: String? = nil
+    ) throws(SocketError) -> TLSServerOptions {
+        let first = try TLSIdentity.pem(certificatesAt: certificates, keyAt: key, password: password)
+        let identities = ReloadableTLSIdentity([first]) {
+            [try .pem(certificatesAt: certificates, keyAt: key, password: password)]
+        }
+        return TLSServerOptions(identities)
+    }
+
     /// What OpenSSL needs, made once for each set of identities.
     func context() throws(SocketError) -> TLSContext {
         let (version, identities) = identities.current
@@ -175,15 +203,25 @@ public final class ReloadableTLSIdentity: Sendable {
     /// Makes a set of what a closure reads, which ``reload()`` has it read again.
     ///
     /// ```swift
-    /// let identities = try ReloadableTLSIdentity { [try .pem(certificates: "/etc/ssl/me.pem", key: "/etc/ssl/me.key")] }
+    /// let identities = try ReloadableTLSIdentity { [try .pem(certificatesAt: "/etc/ssl/me.pem", keyAt: "/etc/ssl/me.key")] }
     /// ```
     ///
     /// - Parameter read: reads at least one identity; it may block.
     /// - Throws: what `read` throws.
-    public init(reading read: @escaping @Sendable () throws -> [TLSIdentity]) throws {
-        state = Mutex((0, try read()))
+    public convenience init(reading read: @escaping @Sendable () throws -> [TLSIdentity]) throws {
+        self.init(try read(), readAgainBy: read)
+    }
+
+    fileprivate init(_ identities: [TLSIdentity], readAgainBy read: @escaping @Sendable () throws -> [TLSIdentity]) {
+        state = Mutex((0, identities))
         self.read = read
     }
+
+    /// Whether ``reload()`` reads anything.
+    package var canReload: Bool { read != nil }
+
+    /// The certificates of the present identities, each with its chain.
+    package var certificates: [[TLSCertificate]] { current.identities.map(\.certificates) }
 
     /// Reads the identities again, such as renewed certificates; see ``replace(with:)``.
     ///

@@ -13,7 +13,7 @@ struct CertTests {
     @Test("Makes a certificate for localhost and a key that is its owner's alone")
     func defaults() async throws {
         try await withCertificate { folder in
-            let identity = try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "key.pem")
+            let identity = try TLSIdentity.pem(certificatesAt: folder + "cert.pem", keyAt: folder + "key.pem")
             #expect(identity.certificates[0].names == ["localhost", "127.0.0.1", "::1"])
             let attributes = try FileManager.default.attributesOfItem(atPath: folder + "key.pem")
             #expect(attributes[.posixPermissions] as? Int == 0o600)

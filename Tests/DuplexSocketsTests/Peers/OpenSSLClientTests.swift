@@ -19,7 +19,7 @@ struct OpenSSLClientTests {
     func ciphers(kind: KeyKind) async throws {
         try await withFolder { folder in
             let (files, root) = try await kind.make(in: folder)
-            let server = TLSServerOptions(try .pem(certificates: files.certificates, key: files.key))
+            let server = TLSServerOptions(try .pem(certificatesAt: files.certificates, keyAt: files.key))
             let check = ["-CAfile", root, "-verify_return_error", "-verify_hostname", "localhost"]
             for cipher in CipherCase.all {
                 let visit = try await OpenSSLPeer.visit(cipher.arguments(for: kind) + check, server)

@@ -31,7 +31,7 @@ import Testing
             for (name, text) in zip(["cert.pem", "key.pem"], texts) {
                 try Data(text).write(to: URL(fileURLWithPath: folder + name))
             }
-            let read = try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "key.pem")
+            let read = try TLSIdentity.pem(certificatesAt: folder + "cert.pem", keyAt: folder + "key.pem")
             #expect(read.chain.map(\.der) == identity.chain.map(\.der))
         }
     }

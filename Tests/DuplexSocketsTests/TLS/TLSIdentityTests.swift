@@ -42,7 +42,7 @@ import Testing
     )
     func pem(key: String, type: String, bits: Int) async throws {
         try await withFiles([request(key)]) { folder in
-            let identity = try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "key.pem")
+            let identity = try TLSIdentity.pem(certificatesAt: folder + "cert.pem", keyAt: folder + "key.pem")
             let certificate = identity.certificates[0]
             #expect(certificate.subject == "CN=it,O=Test")
             #expect(certificate.names == ["it.test", "192.0.2.1", "2001:db8::1"])
@@ -50,10 +50,61 @@ import Testing
             #expect(certificate.notAfter.seconds - certificate.notBefore.seconds == 10 * 86_400)
             #expect(try works(identity))
             let again = try TLSIdentity.pem(
-                certificateBytes: Array(identity.certificatesPEM.utf8),
-                keyBytes: Array(identity.keyPEM.utf8)
+                certificates: identity.certificatesPEM,
+                key: identity.keyPEM
             )
             #expect(again.certificates == identity.certificates)
+        }
+    }
+
+    @Test("Texts of PEM, in one piece or one for each certificate, with or without an end of the line")
+    func texts() throws {
+        var maker = CertificateMaker(names: ["root.test"])
+        maker.isAuthority = true
+        let root = try maker.make(validFrom: -60, until: 3_600)
+        var leaf = CertificateMaker(names: ["leaf.test"])
+        leaf.issuer = root
+        let identity = try leaf.make(validFrom: -60, until: 3_600)
+        #expect(identity.certificates.count == 2)
+        let whole = try TLSIdentity.pem(certificates: identity.certificatesPEM, key: identity.keyPEM)
+        #expect(whole.certificates == identity.certificates)
+        let begin = "-----BEGIN CERTIFICATE-----"
+        let texts = identity.certificatesPEM.split(separator: begin).map { text in "\(begin)\(text.dropLast())" }
+        #expect(texts.count == 2)
+        let pieces = try TLSIdentity.pem(certificates: texts[0], texts[1], key: identity.keyPEM)
+        #expect(pieces.certificates == identity.certificates)
+    }
+
+    @Test("A path in the place of a text is refused")
+    func pathAsText() throws {
+        let identity = try TLSIdentity.selfSigned(for: ["one.test"])
+        let error = #expect(throws: SocketError.self) {
+            try TLSIdentity.pem(certificates: "cert.pem", key: identity.keyPEM)
+        }
+        #expect(error?.code == .invalidCertificate)
+    }
+
+    @Test("A server's options of PEM files read them again, and keep what they had if that fails")
+    func reloads() async throws {
+        try await withFolder { folder in
+            let (certificate, key) = (folder + "/cert.pem", folder + "/key.pem")
+            func write(_ identity: TLSIdentity) throws {
+                try Data(identity.certificatesPEM.utf8).write(to: URL(fileURLWithPath: certificate))
+                try Data(identity.keyPEM.utf8).write(to: URL(fileURLWithPath: key))
+            }
+            let first = try TLSIdentity.selfSigned(for: ["a.test"])
+            let second = try TLSIdentity.selfSigned(for: ["b.test"])
+            try write(first)
+            let options = try TLSServerOptions.pem(certificatesAt: certificate, keyAt: key)
+            #expect(options.identities.certificates == [first.certificates])
+            try write(second)
+            #expect(options.identities.certificates == [first.certificates])
+            try options.identities.reload()
+            #expect(options.identities.certificates == [second.certificates])
+            try Data().write(to: URL(fileURLWithPath: key))
+            let error = #expect(throws: SocketError.self) { try options.identities.reload() }
+            #expect(error?.message.contains("“\(key)”") == true)
+            #expect(options.identities.certificates == [second.certificates])
         }
     }
 
@@ -62,7 +113,8 @@ import Testing
         try await withFiles([request("rsa:2048"), "rsa -aes256 -in key.pem -passout pass:secret -out locked.pem"]) {
             folder in
             func load(_ password: String?) throws -> TLSIdentity {
-                try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "locked.pem", password: password)
+                let (certificate, key) = (folder + "cert.pem", folder + "locked.pem")
+                return try TLSIdentity.pem(certificatesAt: certificate, keyAt: key, password: password)
             }
             let identity = try load("secret")
             #expect(try works(identity))
@@ -93,23 +145,20 @@ import Testing
         let own = try TLSIdentity.selfSigned(for: ["one.test"])
         let other = try TLSIdentity.selfSigned(for: ["two.test"])
         #expect {
-            try TLSIdentity.pem(
-                certificateBytes: Array(own.certificatesPEM.utf8),
-                keyBytes: Array(other.keyPEM.utf8)
-            )
+            try TLSIdentity.pem(certificates: own.certificatesPEM, key: other.keyPEM)
         } throws: { "\($0)".contains("doesn't belong to its first certificate, “one.test”") }
     }
 
     @Test("Files that lack something: which, and what")
     func lacking() throws {
         let identity = try TLSIdentity.selfSigned(for: ["one.test"])
-        #expect { try TLSIdentity.pem(certificates: "/nowhere/a.pem", key: "/nowhere/b.pem") } throws: {
+        #expect { try TLSIdentity.pem(certificatesAt: "/nowhere/a.pem", keyAt: "/nowhere/b.pem") } throws: {
             "\($0)".contains("“/nowhere/a.pem” can't be read: No such file or directory")
         }
-        #expect { try TLSIdentity.pem(certificateBytes: [], keyBytes: Array(identity.keyPEM.utf8)) } throws: {
+        #expect { try TLSIdentity.pem(certificates: "", key: identity.keyPEM) } throws: {
             "\($0)".contains("There is no certificate in the text")
         }
-        #expect { try TLSIdentity.pem(certificateBytes: Array(identity.certificatesPEM.utf8), keyBytes: []) } throws: {
+        #expect { try TLSIdentity.pem(certificates: identity.certificatesPEM, key: "") } throws: {
             "\($0)".contains("There is no private key in the text")
         }
     }
@@ -119,15 +168,15 @@ import Testing
         func leaveError() { #expect(throws: SocketError.self) { try TLSCertificate(der: [0x30, 3, 1, 2, 3]) } }
         let identity = try TLSIdentity.selfSigned(for: ["one.test"])
         leaveError()
-        #expect { try TLSIdentity.pem(certificates: "/nowhere/a.pem", key: "/nowhere/b.pem") } throws: {
+        #expect { try TLSIdentity.pem(certificatesAt: "/nowhere/a.pem", keyAt: "/nowhere/b.pem") } throws: {
             "\($0)".contains("“/nowhere/a.pem” can't be read: No such file or directory")
         }
         leaveError()
-        #expect { try TLSIdentity.pem(certificateBytes: [], keyBytes: Array(identity.keyPEM.utf8)) } throws: {
+        #expect { try TLSIdentity.pem(certificates: "", key: identity.keyPEM) } throws: {
             "\($0)".contains("There is no certificate in the text") && !"\($0)".contains("asn1")
         }
         leaveError()
-        #expect { try TLSIdentity.pem(certificateBytes: Array(identity.certificatesPEM.utf8), keyBytes: []) } throws: {
+        #expect { try TLSIdentity.pem(certificates: identity.certificatesPEM, key: "") } throws: {
             "\($0)".contains("There is no private key in the text") && !"\($0)".contains("asn1")
         }
         leaveError()
