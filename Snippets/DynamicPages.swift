@@ -10,4 +10,4 @@ server.get("/") { request in
     let user = request[AuthenticatedUser.self] ?? ""
     return try templates.page("index", ["user": user, "agent": request.headers[.userAgent] ?? "no browser"])
 }
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -8,4 +8,4 @@ server.webSocket("/echo") { socket in
         try await socket.send(message)
     }
 }
-try await server.run()
+await server.runAndExit()

@@ -20,4 +20,4 @@ server.post("/say", .sameSite(), .bodySize(.kibibytes(1))) { request in
     try feed.publish(await request.text())
     return HTTPResponse.Status.noContent
 }
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -14,4 +14,4 @@ downloads.showsListings = true
 downloads.sendsAsAttachments = true
 server.files("/downloads", folder: "/srv/downloads", options: downloads)
 
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -27,4 +27,4 @@ server.get("/stream") { request in
         }
     }
 }
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

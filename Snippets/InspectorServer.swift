@@ -20,4 +20,4 @@ server.webSocket("/echo") { socket in
     for try await message in socket.messages { try await socket.send(message) }
 }
 server.inspector("/_inspect", options: options)
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -24,4 +24,4 @@ let needsSession = RouteOption.before { request in
 server.group("/notes", needsSession) { notes in
     notes.get("/") { request in "The notes of \(request[AuthenticatedUser.self] ?? "nobody")." }
 }
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

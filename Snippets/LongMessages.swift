@@ -14,4 +14,4 @@ server.webSocket("/upload") { socket in
         try await socket.send("These were \(count) bytes.")
     }
 }
-try await server.run()
+await server.runAndExit()

@@ -1,10 +1,8 @@
 // A site by TLS: the hosts that it answers for, what browsers guard, and how much a client may ask for.
 import DuplexServer
-import DuplexSockets
 
-let identities = try ReloadableTLSIdentity(reading: { [try .pem(certificates: "cert.pem", key: "key.pem")] })
 var server = WebServer(host: .any, port: 80)
-server.listen(on: Listener(.tcp(host: .any, port: 443), tls: TLSServerOptions(identities)))
+server.listen(on: Listener(.tcp(host: .any, port: 443), tls: try .pem(certificatesAt: "cert.pem", keyAt: "key.pem")))
 server.allowedHosts = ["example.com", "www.example.com"]
 
 var headers = SecurityHeaders()
@@ -18,4 +16,4 @@ server.get("/") { request in
     let nonce = request[ContentNonce.self] ?? ""
     return Response.html("<!doctype html><title>Hello</title><script nonce=\"\(nonce)\">alert('Hello')</script>")
 }
-try await server.run(until: .terminate, .interrupt, onHangUp: { _ in try identities.reload() })
+await server.runAndExit()

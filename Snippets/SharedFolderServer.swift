@@ -17,4 +17,4 @@ server.group("/in", .basicAuth(realm: "pictures", accounts: ["mia": "secret"])) 
     inside.resumableUploads("/uploads", folder: folder)
 }
 
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -20,4 +20,4 @@ server.post("/publish/:name", .sameSite(), .bodySize(.kibibytes(1))) { request i
 server.topics("/topics", of: topics) { access in
     access.action == .subscribe && access.isWithin("prices")
 }
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -27,4 +27,4 @@ server.post("/files", .bodySize(.gibibytes(1)), .bodyRate(.kibibytes(4))) { requ
     }
     return Response.text(names.joined(separator: "\n"), status: .created)
 }
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -17,4 +17,4 @@ server.uploader("/files", .basicAuth(realm: "files", accounts: ["mia": "secret"]
 // The same folder as a disk: changes appear on the page at once.
 server.webDAV("/dav", .basicAuth(realm: "files", accounts: ["mia": "secret"]), folder: folder)
 
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -10,4 +10,4 @@ let folder = try SharedFolder("shared", options: options)
 var server = WebServer(port: 8080)
 server.webDAV("/dav", .basicAuth(realm: "shared", accounts: ["mia": "secret", "leo": "other"]), folder: folder)
 
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

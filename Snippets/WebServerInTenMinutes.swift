@@ -27,4 +27,4 @@ server.post("/files", .bodySize(.gibibytes(1))) { request in
 server.group("/admin", .basicAuth(realm: "Notes", accounts: ["mia": "a long password"])) { admin in
     admin.get("/") { request in "Hello \(request[AuthenticatedUser.self] ?? "")" }
 }
-try await server.run(until: .terminate, .interrupt)
+await server.runAndExit()

@@ -1,6 +1,5 @@
 // A server on two addresses, which takes new routes, a new certificate and a new log file at SIGHUP.
 import DuplexServer
-import DuplexSockets
 
 @Sendable func addRoutes(to routes: inout some RouteBuilder) {
     routes.get("/") { request in "This is \(request.head.host)." }
@@ -15,19 +14,13 @@ import DuplexSockets
     routes.fallback { request in Response.text("Nothing is called \(request.path) here.", status: .notFound) }
 }
 
-let identities = try ReloadableTLSIdentity(reading: { [try .pem(certificates: "cert.pem", key: "key.pem")] })
 let log = try AccessLogFile(path: "access.log")
 
 var server = WebServer(host: .any, port: 8080)
-server.listen(on: Listener(.tcp(host: .any, port: 8443), tls: TLSServerOptions(identities)))
+server.listen(on: Listener(.tcp(host: .any, port: 8443), tls: try .pem(certificatesAt: "cert.pem", keyAt: "key.pem")))
 server.use(.accessLog(.file(log)))
 addRoutes(to: &server)
-try await server.run(
-    until: .terminate,
-    .interrupt,
-    onHangUp: { running in
-        try identities.reload()
-        log.reopen()
-        try await running.replaceRoutes { addRoutes(to: &$0) }
-    }
-)
+await server.runAndExit(onHangUp: { running in
+    log.reopen()
+    try await running.replaceRoutes { addRoutes(to: &$0) }
+})

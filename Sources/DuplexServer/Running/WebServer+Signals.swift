@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
+import Logging
 import UnixSignals
 
 #if canImport(Glibc)
@@ -25,37 +26,80 @@ public struct ShutdownSignal: Sendable, Hashable {
 }
 
 extension WebServer {
+    /// What SIGHUP has done.
+    private struct HangUpWork: Sendable {
+        /// What is read again.
+        var identities: [ReloadableTLSIdentity] = []
+        var action: (@Sendable (RunningServer) async throws -> Void)?
+
+        var isEmpty: Bool { identities.isEmpty && action == nil }
+    }
+
     /// Serves until the process gets one of the signals or the task is cancelled, and then shuts down gracefully, as
     /// ``run()`` does.
     ///
-    /// For the main program of a server. Where the server can't listen, or its routes contradict each other, the process
-    /// ends with the status 1 and says so in a line on standard error: an error that is thrown at the top of a program would
-    /// end it with a trace of the stack. To deal with errors, call ``run()``.
+    /// For a program that deals with errors itself; ``runAndExit(until:onListening:onHangUp:)`` is for a main program of one
+    /// line.
     ///
-    /// It notifies a service manager when connections are accepted, when the server reloads, and when it ends, and its
+    /// At SIGHUP certificates of listeners are read again before `onHangUp` is called, if they come from files
+    /// (`TLSServerOptions.pem(certificatesAt:keyAt:)`) or from a closure (`ReloadableTLSIdentity(reading:)`). Those that
+    /// can't be read stay as they were, and the error is logged. Without such certificates and without `onHangUp`, SIGHUP ends
+    /// the process as ever.
+    ///
+    /// A service manager is notified when connections are accepted, when the server reloads, and when it ends, and its
     /// watchdog while all loops run (systemd's `Type=notify`, sd_notify(3)).
     ///
     /// Hazard: the end waits for an `onHangUp` that is at work; it is cancelled, and has to look.
     ///
     /// - Parameters:
-    ///   - signals: such as `.terminate, .interrupt`.
+    ///   - signals: such as `.terminate, .interrupt`. With `.hangUp` among them certificates aren't read again.
     ///   - onListening: as in ``run(onListening:)``. Default: does nothing.
     ///   - onHangUp: called for each SIGHUP, one at a time: for routes that are replaced (``RunningServer/replaceRoutes(_:)``),
-    ///     certificates that are read again (`ReloadableTLSIdentity.reload()`), files of logs that are opened again. What it throws is
-    ///     logged. Default: none, and SIGHUP ends the process as ever.
-    /// - Throws: what `onListening` throws.
+    ///     files of logs that are opened again. What it throws is logged. Default: none.
+    /// - Throws: ``RouteError`` when the routes contradict each other, or a duration isn't longer than zero;
+    ///   `SocketError` when a port can't be had; what `onListening` throws. Being cancelled throws nothing.
     public func run(
         until signals: ShutdownSignal...,
         onListening: @escaping @Sendable (SocketAddress) async throws -> Void = { _ in },
         onHangUp: (@Sendable (RunningServer) async throws -> Void)? = nil
     ) async throws {
+        try await run(until: signals, hangUpWork(until: signals, onHangUp), nil, onListening)
+    }
+
+    /// Serves until the process gets one of the signals, shuts down gracefully, and ends the process with the status 0; ends
+    /// it with the status 1 and a sentence if the server can't run.
+    ///
+    /// ```swift
+    /// import DuplexServer
+    ///
+    /// var server = WebServer(port: 8080)
+    /// server.get("/") { _ in "Hello" }
+    /// await server.runAndExit()
+    /// ```
+    ///
+    /// For a main program of one line: an error that is thrown at the top of a program ends it with a trace of the stack. Here
+    /// `The server can't run: …` goes to standard error, such as when the port is taken or the routes contradict each other.
+    /// SIGHUP and the service manager are dealt with as by ``run(until:onListening:onHangUp:)``.
+    ///
+    /// Hazard: the process ends where this is called, also if the task is cancelled. What comes after it in the program, such as
+    /// a `defer`, isn't run.
+    ///
+    /// - Parameters:
+    ///   - signals: such as `.terminate`. Default: `.terminate, .interrupt`.
+    ///   - onListening: as in ``run(onListening:)``; what it throws ends the process with the status 1. Default: does nothing.
+    ///   - onHangUp: as in ``run(until:onListening:onHangUp:)``. Default: none.
+    public func runAndExit(
+        until signals: ShutdownSignal...,
+        onListening: @escaping @Sendable (SocketAddress) async throws -> Void = { _ in },
+        onHangUp: (@Sendable (RunningServer) async throws -> Void)? = nil
+    ) async -> Never {
+        let signals = signals.isEmpty ? [.terminate, .interrupt] : signals
         do {
-            try await run(until: signals, onHangUp, nil, onListening)
-        } catch let error as SocketError {
-            Self.giveUp(error.message)
-        } catch let error as RouteError {
-            Self.giveUp("\(error)")
+            try await run(until: signals, hangUpWork(until: signals, onHangUp), nil, onListening)
+        } catch {
+            Self.giveUp((error as? SocketError)?.message ?? "\(error)")
         }
+        exit(EXIT_SUCCESS)
     }
 
     /// Serves until the task is cancelled, and notifies a service manager: for programs that have signals of their own.
@@ -68,17 +112,17 @@ extension WebServer {
         watch: (@Sendable (RunningServer) async -> Void)? = nil,
         onListening: @escaping @Sendable (SocketAddress) async throws -> Void
     ) async throws {
-        try await run(until: [], nil, watch, onListening)
+        try await run(until: [], HangUpWork(), watch, onListening)
     }
 
     private func run(
         until signals: [ShutdownSignal],
-        _ onHangUp: (@Sendable (RunningServer) async throws -> Void)?,
+        _ hangUpWork: HangUpWork,
         _ watch: (@Sendable (RunningServer) async -> Void)?,
         _ onListening: @escaping @Sendable (SocketAddress) async throws -> Void
     ) async throws {
         let caught = signals.isEmpty ? nil : await UnixSignalsSequence(trapping: signals.map(\.signal))
-        let hangUps = onHangUp == nil ? nil : await UnixSignalsSequence(trapping: .sighup)
+        let hangUps = hangUpWork.isEmpty ? nil : await UnixSignalsSequence(trapping: .sighup)
         let manager = ServiceNotifier()
         let running = try RunningServer(self) { manager?.stopping() }
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
@@ -96,9 +140,9 @@ extension WebServer {
                     return false
                 }
             }
-            if let onHangUp, let hangUps {
+            if let hangUps {
                 tasks.addTask {
-                    await reload(running, at: hangUps, manager, onHangUp)
+                    await reload(running, at: hangUps, manager, hangUpWork)
                     return false
                 }
             }
@@ -114,22 +158,58 @@ extension WebServer {
         }
     }
 
+    // MARK: SIGHUP
+
+    private func hangUpWork(
+        until signals: [ShutdownSignal],
+        _ action: (@Sendable (RunningServer) async throws -> Void)?
+    ) -> HangUpWork {
+        if signals.contains(.hangUp) { return HangUpWork(action: action) }
+        // Listeners may share theirs.
+        var known: Set<ObjectIdentifier> = []
+        let identities = listeners.compactMap { $0.tls?.identities }.filter { identities in
+            identities.canReload && known.insert(ObjectIdentifier(identities)).inserted
+        }
+        return HangUpWork(identities: identities, action: action)
+    }
+
     private func reload(
         _ running: RunningServer,
         at hangUps: UnixSignalsSequence,
         _ manager: ServiceNotifier?,
-        _ onHangUp: @Sendable (RunningServer) async throws -> Void
+        _ work: HangUpWork
     ) async {
         for await _ in hangUps {
             manager?.reloading()
+            for identities in work.identities { await reload(identities) }
             do {
-                try await onHangUp(running)
+                try await work.action?(running)
             } catch {
                 logger.error("reloading failed", metadata: ["error": "\(error)"])
             }
             manager?.ready()
         }
     }
+
+    private func reload(_ identities: ReloadableTLSIdentity) async {
+        do {
+            try await BlockingThreads.files.run { try identities.reload() }
+        } catch is CancellationError {
+            return
+        } catch {
+            let reason = (error as? SocketError)?.message ?? "\(error)"
+            logger.error("the certificate can't be read again, and the old one stays", metadata: ["error": "\(reason)"])
+            return
+        }
+        for certificate in identities.certificates.compactMap(\.first) {
+            logger.notice(
+                "the certificate was read again",
+                metadata: ["certificate": "\(certificate.subject)", "until": "\(certificate.notAfter)"]
+            )
+        }
+    }
+
+    // MARK: The end
 
     private static func giveUp(_ reason: String) -> Never {
         let line = Array("The server can't run: \(reason)\n".utf8)

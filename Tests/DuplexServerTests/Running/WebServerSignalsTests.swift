@@ -2,8 +2,11 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexSockets
 import DuplexTestPeers
+import DuplexTestProcesses
 import DuplexTestTimes
+import Foundation
 import Testing
 
 #if canImport(Glibc)
@@ -39,6 +42,99 @@ import Darwin
             let peer = try await RawPeer.connect(to: running.addresses[0])
             #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").text == "new")
             kill(getpid(), SIGQUIT)
+        }
+    }
+
+    // MARK: Certificates
+
+    private static func write(_ identity: TLSIdentity, to folder: String) throws {
+        try Data(identity.certificatesPEM.utf8).write(to: URL(fileURLWithPath: folder + "cert.pem"))
+        try Data(identity.keyPEM.utf8).write(to: URL(fileURLWithPath: folder + "key.pem"))
+    }
+
+    private static func answers(_ address: SocketAddress, trusting identity: TLSIdentity) async throws -> Bool {
+        var options = ConnectOptions()
+        options.tls.trust = .roots(identity.certificates)
+        let socket = try await Socket.connect(to: .tls("localhost", port: address.port), options: options)
+        let peer = RawPeer(socket, masks: true)
+        let response = try await peer.response(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await peer.close()
+        return response.text == "ok"
+    }
+
+    /// Has a server's certificate renewed, and then spoiled.
+    private static func renew(in folder: String, of address: SocketAddress, _ log: RecordedLog) async throws {
+        let second = try TLSIdentity.selfSigned(for: ["localhost"])
+        try write(second, to: folder)
+        kill(getpid(), SIGHUP)
+        let line = try await log.entry(of: "the certificate was read again")
+        #expect(line.level == .notice && line.metadata["certificate"]?.contains("localhost") == true)
+        #expect(try await answers(address, trusting: second))
+        try Data().write(to: URL(fileURLWithPath: folder + "key.pem"))
+        kill(getpid(), SIGHUP)
+        let failure = try await log.entry(of: "the certificate can't be read again, and the old one stays")
+        #expect(failure.level == .error && failure.metadata["error"]?.contains("key.pem") == true)
+        #expect(try await answers(address, trusting: second))
+    }
+
+    @Test("SIGHUP has the files of a certificate read again; if that fails the old one stays", .timeLimit(minutes: 1))
+    func certificate() async throws {
+        try await withTestFolder { folder in
+            let first = try TLSIdentity.selfSigned(for: ["localhost"])
+            try Self.write(first, to: folder)
+            let log = RecordedLog()
+            var server = WebServer(host: "127.0.0.1", port: 0)
+            server.logger = log.logger
+            server.get("/") { _ in "ok" }
+            server.tls = try .pem(certificatesAt: folder + "cert.pem", keyAt: folder + "key.pem")
+            try await server.run(until: .quit) { address in
+                Task {
+                    defer { kill(getpid(), SIGQUIT) }
+                    await #expect(throws: Never.self) {
+                        // Once the server serves, the signal is caught.
+                        #expect(try await Self.answers(address, trusting: first))
+                        try await Self.renew(in: folder, of: address, log)
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Errors
+
+    @Test("A port that is taken, and routes that are none, are thrown", .timeLimit(minutes: 1))
+    func errors() async throws {
+        let other = try await WebServer(host: "127.0.0.1", port: 0).start()
+        let taken = WebServer(host: "127.0.0.1", port: other.addresses[0].port)
+        await #expect(throws: SocketError.self) { try await taken.run(until: .quit) }
+        await other.stop(within: .zero)
+        var routes = WebServer(host: "127.0.0.1", port: 0)
+        routes.get("nowhere") { _ in "" }
+        let wrong = routes
+        await #expect(throws: RouteError.self) { try await wrong.run(until: .quit) }
+    }
+
+    @Test("A main program says in a sentence why its server can't run, and ends with 1", .timeLimit(minutes: 1))
+    func mainProgramFails() async throws {
+        let routes = await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
+            var server = WebServer(host: "127.0.0.1", port: 0)
+            server.get("nowhere") { _ in "" }
+            await server.runAndExit()
+        }
+        let port = await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
+            let other = try await WebServer(host: "127.0.0.1", port: 0).start()
+            await WebServer(host: "127.0.0.1", port: other.addresses[0].port).runAndExit(until: .quit)
+        }
+        let texts = [routes, port].map { String(decoding: $0?.standardErrorContent ?? [], as: UTF8.self) }
+        #expect(texts[0].contains("The server can't run: GET nowhere: A path begins with a slash.\n"))
+        #expect(texts[1].contains("The server can't run: ") && texts[1].contains("127.0.0.1:"))
+    }
+
+    @Test("A main program ends with 0 after SIGTERM", .timeLimit(minutes: 1))
+    func mainProgramEnds() async {
+        await #expect(processExitsWith: .success) {
+            // It is caught before the server listens.
+            await WebServer(host: "127.0.0.1", port: 0).runAndExit { _ in kill(getpid(), SIGTERM) }
         }
     }
 
