@@ -38,7 +38,7 @@ package final class RecordedLog: Sendable {
         }
 
         func log(event: LogEvent) {
-            let metadata = (event.metadata ?? [:]).mapValues { "\($0)" }
+            let metadata = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
             log.stored.change {
                 $0.append(Entry(level: event.level, message: "\(event.message)", metadata: metadata))
             }

@@ -75,6 +75,8 @@ final class Entrance: Sendable {
     let address: SocketAddress?
     /// The hosts that are answered for there.
     let hosts: AllowedHosts
+    /// What the loggers of its requests are made by.
+    let logging: RequestLogging
     /// Whether a client that has ended its side is probed while it waits for a response: the app hasn't said otherwise.
     let probesClients: Bool
     /// Whether a client is given up that acknowledges nothing of a response without an end: the app hasn't said otherwise.
@@ -83,9 +85,16 @@ final class Entrance: Sendable {
     /// That of a request that a test makes.
     static let none = Entrance(nil, hosts: AllowedHosts(nil, isLocal: false))
 
-    init(_ address: SocketAddress?, hosts: AllowedHosts, probesClients: Bool = false, givesUpClients: Bool = false) {
+    init(
+        _ address: SocketAddress?,
+        hosts: AllowedHosts,
+        logging: RequestLogging = .none,
+        probesClients: Bool = false,
+        givesUpClients: Bool = false
+    ) {
         self.address = address
         self.hosts = hosts
+        self.logging = logging
         self.probesClients = probesClients
         self.givesUpClients = givesUpClients
     }

@@ -4,6 +4,7 @@
 public import DuplexSockets
 public import DuplexWire
 public import HTTPTypes
+public import Logging
 
 /// A request: its head, whole, and its body, which comes while the handler runs.
 public struct Request: Sendable {
@@ -62,6 +63,20 @@ public struct Request: Sendable {
     public var tls: TLSInfo? { connection.tls }
     /// Which process sent it, where it came by a Unix socket; see ``Request/Connection/peerCredentials``.
     public var peerCredentials: PeerCredentials? { connection.peerCredentials }
+
+    /// The server's logger, with the request's id and its route as metadata.
+    ///
+    /// ```swift
+    /// request.logger.info("sold", metadata: ["order": "\(order.id)"])   // request_id=7f3a… route="POST /orders" order=12
+    /// ```
+    ///
+    /// `request_id` is there if ``RouteOption/requestID(_:trustsProxy:)`` is used, from that step on. `route` is there if a
+    /// route answers, as the server's routes are now. A request that a test makes has a logger with the label
+    /// `duplex.server`, without a route.
+    ///
+    /// The logger is made, and the route looked up, each time that this is asked for: keep it in a constant to log several
+    /// lines.
+    public var logger: Logger { client.entrance.logging.logger(for: self) }
 
     // MARK: What the fields say
 

@@ -101,6 +101,7 @@ final class ServerListener: Sendable {
         let entrance = Entrance(
             socket.localAddress,
             hosts: hosts,
+            logging: serving.logging,
             probesClients: settings.options.keepalive == nil,
             givesUpClients: settings.options.userTimeout == nil
         )

@@ -8,13 +8,16 @@ import Synchronization
 package final class ServingLoops: Sendable {
     /// What connections come by that come by no listener.
     private let entrance: Entrance
+    /// What the loggers of requests are made by.
+    let logging: RequestLogging
     private let ends: EndSummary
     private let loops: [ServerLoop]
     private let byLoop: [ObjectIdentifier: ServerLoop]
     private let tasks: [Task<Void, Never>]
 
     init(_ server: WebServer, _ table: RouteTable, on group: EventLoopGroup, ends: EndSummary) {
-        entrance = Entrance(nil, hosts: server.hosts(at: server.address))
+        logging = RequestLogging(server.logger, table)
+        entrance = Entrance(nil, hosts: server.hosts(at: server.listener.address), logging: logging)
         let addresses = AddressCounter(limit: server.limits.connectionsPerAddress)
         let blocks = BlockedLoopLog(server.logger)
         let loops = group.loops.map {
@@ -55,6 +58,7 @@ package final class ServingLoops: Sendable {
 
     /// Has other routes answer soon, on every loop.
     func beginToReplace(_ table: RouteTable) {
+        logging.replace(table)
         for loop in loops { loop.loop.execute { _ in loop.replace(table) } }
     }
 

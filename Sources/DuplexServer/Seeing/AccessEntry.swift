@@ -112,7 +112,7 @@ struct AccessEntry: Sendable {
         }
         add("route", outcome.route)
         add("status", outcome.status.map { "\($0.code)" })
-        add("id", request[RequestID.self])
+        add("request_id", request[RequestID.self])
         if outcome.isIncomplete { metadata["cut"] = "true" }
         return metadata
     }

@@ -28,7 +28,7 @@ struct AccessLogTests {
         #expect(entries.map { $0.metadata["status"] } == ["200", "401"] && entries.allSatisfy { $0.level == .info })
         #expect(entries.map { $0.metadata["user"] } == ["frank", nil])
         #expect(entries.first?.metadata["target"] == "/a/1?q" && entries.first?.metadata["route"] == "/a/:b")
-        #expect(entries.first?.metadata["id"]?.count == 32 && entries.first?.metadata["bytes"] == "5")
+        #expect(entries.first?.metadata["request_id"]?.count == 32 && entries.first?.metadata["bytes"] == "5")
     }
 
     @Test("A stream gets a line for each request, whole and in order")
