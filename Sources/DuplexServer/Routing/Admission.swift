@@ -3,9 +3,10 @@
 
 public import HTTPTypes
 
-/// A server's decision on a request for a WebSocket.
+/// A server's decision on a request for a WebSocket, with what the response says besides.
 ///
-/// `Value` is passed to the handler, such as the user or the tenant.
+/// `Value` is passed to the handler, such as the user or the tenant. A route whose decision is that value alone, or an error,
+/// needs no `Admission`: its `admit` returns the value, and throws.
 public struct Admission<Value: Sendable>: Sendable {
     enum Outcome: Sendable {
         case accepted(Value, AcceptedHandshake)

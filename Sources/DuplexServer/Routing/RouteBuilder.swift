@@ -286,17 +286,90 @@ extension RouteBuilder {
         addWebSocket(path, options, .taskWithRequest(handler), nil)
     }
 
-    /// Opens WebSockets if the app admits the request; the handler gets the value of the admission.
+    /// Opens WebSockets if the app admits the request; the handler gets the value that admitted it, such as the user.
+    ///
+    /// ```swift
+    /// server.webSocket("/rooms/:id", admit: { request in
+    ///     guard let user = try await accounts.user(request.headers[.cookie]) else {
+    ///         throw Problem(.unauthorized, "Please log in.")
+    ///     }
+    ///     return user
+    /// }) { socket, request, user in
+    ///     for try await message in socket.messages { try await socket.send("\(user.name): \(message)") }
+    /// }
+    /// ```
+    ///
+    /// To send fields with the 101, to choose a subprotocol, or to refuse with a response of any kind, return an ``Admission``.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - admit: called for each request that is a WebSocket's by the rules and from an origin that may connect. It may
+    ///     take its time, while what the client sends waits; it is cancelled when the client has disconnected. What it throws
+    ///     refuses the WebSocket, and is answered as what a handler of requests throws: a ``Problem`` and an error that is
+    ///     ``ProblemConvertible`` by their status; any other error is logged and answered with 500.
+    ///   - handler: gets the socket, the request and the value.
+    @_disfavoredOverload
+    public mutating func webSocket<Value: Sendable>(
+        _ path: String,
+        _ options: RouteOption...,
+        admit: @escaping @Sendable (Request) async throws -> Value,
+        handler: @escaping @Sendable (isolated WebSocket, Request, Value) async throws -> Void
+    ) {
+        addWebSocket(path, options, .task { _ in }) { request in
+            let value = try await admit(request)
+            return .accepted(
+                .taskWithRequest { socket, request in try await handler(socket, request, value) },
+                AcceptedHandshake()
+            )
+        }
+    }
+
+    /// Opens WebSockets if the app admits the request.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - admit: returns to admit the request; what it throws refuses it, as in the one with a value.
+    ///   - handler: gets the socket and the request.
+    @_disfavoredOverload
+    public mutating func webSocket(
+        _ path: String,
+        _ options: RouteOption...,
+        admit: @escaping @Sendable (Request) async throws -> Void,
+        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
+    ) {
+        addWebSocket(path, options, .taskWithRequest(handler), Self.decision(admit, .taskWithRequest(handler)))
+    }
+
+    /// Opens WebSockets if the app admits the request, handled synchronously on their loops.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - admit: returns to admit the request; what it throws refuses it, as in the one with a value.
+    ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
+    @_disfavoredOverload
+    public mutating func webSocket(
+        _ path: String,
+        _ options: RouteOption...,
+        admit: @escaping @Sendable (Request) async throws -> Void,
+        handler: some WebSocketHandler
+    ) {
+        let route = WebSocketRoute(handler)
+        addWebSocket(path, options, route, Self.decision(admit, route))
+    }
+
+    /// Opens WebSockets if the app decides so, with fields, a subprotocol or compression of its choice; the handler gets the
+    /// value of the admission.
     ///
     /// ```swift
     /// server.webSocket("/rooms/:id", admit: { request -> Admission<User> in
     ///     guard let user = try await accounts.user(request.headers[.cookie]) else {
-    ///         return .refused(.unauthorized, "Please log in.")
+    ///         return .refused(Response(.unauthorized, headers: [.wwwAuthenticate: "Bearer"]))
     ///     }
-    ///     return .accepted(user)
-    /// }) { socket, request, user in
-    ///     for try await message in socket.messages { try await socket.send("\(user.name): \(message)") }
-    /// }
+    ///     return .accepted(user, headers: [.setCookie: user.cookie])
+    /// }) { socket, request, user in … }
     /// ```
     ///
     /// The type of the value stands in one of the two closures, as Swift takes it from neither body: here, or at the handler as
@@ -306,7 +379,7 @@ extension RouteBuilder {
     ///   - path: as in `get`.
     ///   - options: settings of this route that differ from the server's.
     ///   - admit: decides on each request that is a WebSocket's by the rules and from an origin that may connect. It may
-    ///     take its time, while what the client sends waits. What it throws is logged and answered with 500.
+    ///     take its time, while what the client sends waits. What it throws refuses the WebSocket as a refusal does.
     ///   - handler: gets the socket, the request and the value of the admission.
     public mutating func webSocket<Value: Sendable>(
         _ path: String,
@@ -383,6 +456,16 @@ extension RouteBuilder {
         _ admit: AdmissionDecision?
     ) {
         add(RouteDefinition(path: path, options: options, action: .webSocket(route, admit: admit)))
+    }
+
+    private static func decision(
+        _ admit: @escaping @Sendable (Request) async throws -> Void,
+        _ route: WebSocketRoute
+    ) -> AdmissionDecision {
+        { request in
+            try await admit(request)
+            return .accepted(route, AcceptedHandshake())
+        }
     }
 
     private static func decision(

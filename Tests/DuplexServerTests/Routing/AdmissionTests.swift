@@ -108,6 +108,82 @@ import Testing
         }
     }
 
+    @Test("A decision may return the value itself, and refuses by what it throws, also after a step")
+    func plainValue() async throws {
+        struct User: Sendable {
+            var name: String
+        }
+        struct Expired: ProblemConvertible {
+            var problem: Problem { Problem(.forbidden, "The membership has expired.") }
+        }
+        struct Broken: Error {}
+        try await withServer { server in
+            for path in ["/rooms/:id", "/behind/:id"] {
+                let options = path == "/rooms/:id" ? [] : [RouteOption.before { _ in nil }]
+                server.webSocket(
+                    path,
+                    .all(options),
+                    admit: { request in
+                        guard let name = request.headers[.cookie] else {
+                            throw Problem(.unauthorized, "Please log in.", headers: [.wwwAuthenticate: "Bearer"])
+                        }
+                        if name == "eve" { throw Expired() }
+                        if name == "bug" { throw Broken() }
+                        return User(name: name)
+                    }
+                ) { socket, request, user in
+                    try await socket.send("\(user.name) in \(request.parameters["id"] ?? "")")
+                }
+            }
+        } _: { address in
+            for path in ["/rooms/7", "/behind/7"] {
+                let peer = try await RawPeer.connect(to: address)
+                let unknown = try await peer.response(to: RawPeer.upgradeRequest(path))
+                #expect(unknown.status == 401 && unknown["WWW-Authenticate"] == "Bearer")
+                #expect(unknown.text.contains("Please log in."))
+                let expired = try await peer.response(to: RawPeer.upgradeRequest(path, "Cookie: eve"))
+                #expect(expired.status == 403 && expired.text.contains("The membership has expired."))
+                #expect(try await peer.response(to: RawPeer.upgradeRequest(path, "Cookie: bug")).status == 500)
+                #expect(try await peer.response(to: RawPeer.upgradeRequest(path, "Cookie: ada")).status == 101)
+                #expect(try await peer.readFrame().text == "ada in 7")
+                await peer.close()
+            }
+        }
+    }
+
+    @Test("A decision that has no value returns, or throws, for handlers of either kind")
+    func noValue() async throws {
+        struct Greeter: WebSocketHandler {
+            func opened(_ socket: isolated WebSocket) { socket.enqueue(PreparedMessage(.text("hello"))) }
+            func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {}
+        }
+        try await withServer { server in
+            server.webSocket(
+                "/task",
+                admit: { request in
+                    guard request.headers[.cookie] != nil else { throw Problem(.forbidden, "No.") }
+                }
+            ) { socket, _ in
+                try await socket.send("hello")
+            }
+            server.webSocket(
+                "/handler",
+                admit: { request in
+                    guard request.headers[.cookie] != nil else { throw Problem(.forbidden, "No.") }
+                },
+                handler: Greeter()
+            )
+        } _: { address in
+            for path in ["/task", "/handler"] {
+                let peer = try await RawPeer.connect(to: address)
+                #expect(try await peer.response(to: RawPeer.upgradeRequest(path)).status == 403)
+                #expect(try await peer.response(to: RawPeer.upgradeRequest(path, "Cookie: ada")).status == 101)
+                #expect(try await peer.readFrame().text == "hello")
+                await peer.close()
+            }
+        }
+    }
+
     @Test("What a decision throws is answered with 500, and so is a subprotocol that nobody asked for")
     func failing() async throws {
         struct Broken: Error {}
@@ -139,7 +215,7 @@ import Testing
     @Test("The app can decline compression for one client, also where others must have it", arguments: [false, true])
     func declining(isRequired: Bool) async throws {
         try await withServer { server in
-            server.compression = isRequired ? .required : .enabled
+            server.webSockets.compression = isRequired ? .required : .enabled
             server.webSocket("/") { request in
                 .accepted(compression: request.headers[.userAgent] != "poor")
             } handler: { socket, _ in
@@ -214,7 +290,7 @@ import Testing
     func limit() async throws {
         try await withServer { server in
             server.limits.connectionsPerAddress = 2
-            server.proxyProtocol = .required(from: IPNetwork.loopback)
+            server.listener.proxyProtocol = .required(from: IPNetwork.loopback)
             server.get("/") { _ in "here" }
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
