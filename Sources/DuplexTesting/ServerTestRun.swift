@@ -96,7 +96,7 @@ extension WebServer {
     ///
     /// The server does all that it does behind a port, on a loop whose time stands still until it is moved: its deadlines,
     /// pings and pauses come when the test says so. Connections lie in memory and in the clear: of the server's settings,
-    /// `tls`, `proxyProtocol`, `group` and the port don't matter. What it logs goes to its `logger`.
+    /// the listeners, `eventLoops` and the port don't matter. What it logs goes to its `logger`.
     ///
     /// When `body` has returned or thrown, the server ends as on cancellation: WebSockets are closed as `drain` says,
     /// handlers are cancelled. What doesn't end by that is given `closeTimeout` by moving the clock, and is cut then.

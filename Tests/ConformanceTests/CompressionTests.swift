@@ -17,7 +17,7 @@ import Testing
 
     private static func response(to offers: String) async throws -> String? {
         try await withServer { server in
-            server.compression = .enabled
+            server.webSockets.compression = .enabled
             server.webSocket("/") { _ in }
         } _: { address in
             let peer = try await RawPeer.connect(to: address)
@@ -130,7 +130,7 @@ extension Endpoint {
         switch self {
         case .server:
             try await withServer { server in
-                server.compression = .enabled
+                server.webSockets.compression = .enabled
                 server.limits.messages = limits
                 server.webSocket("/") { socket in
                     for try await message in socket.messages { try await socket.send(message) }

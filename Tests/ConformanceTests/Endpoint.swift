@@ -32,7 +32,7 @@ enum Endpoint: Sendable, CaseIterable, CustomTestStringConvertible {
     ) async throws {
         try await withServer { server in
             server.limits.messages = limits
-            server.pings = .disabled
+            server.webSockets.pings = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }

@@ -19,8 +19,8 @@ import Testing
         switch endpoint {
         case .server:
             try await withServer { server in
-                server.pings = .disabled
-                server.compression = deflate ? .enabled : .disabled
+                server.webSockets.pings = .disabled
+                server.webSockets.compression = deflate ? .enabled : .disabled
                 server.webSocket("/") { socket in try await sendBack(socket) }
             } _: { address in
                 let peer = try await RawPeer.connect(to: address)

@@ -32,7 +32,7 @@ import Testing
 
     private func response(_ request: String) async throws -> RawResponse {
         try await withServer { server in
-            server.subprotocols = ["v2", "v1"]
+            server.webSockets.subprotocols = ["v2", "v1"]
             server.webSocket("/") { _ in }
         } _: { address in
             try await RawPeer.connect(to: address).response(to: request)

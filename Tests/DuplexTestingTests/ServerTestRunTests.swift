@@ -68,7 +68,7 @@ struct ServerTestRunTests {
     func drain() async throws {
         let server = Self.server { server in
             server.drain = Drain(code: .serviceRestart, over: .seconds(600))
-            server.pings = .disabled
+            server.webSockets.pings = .disabled
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         }
         let (loop, sockets) = try await server.test { client in

@@ -99,7 +99,7 @@ struct TestClientTests {
     @Test("A WebSocket is opened by a handshake, with what both sides agree on")
     func webSocket() async throws {
         try await testing { server in
-            server.compression = .enabled
+            server.webSockets.compression = .enabled
             server.webSocket("/echo", .subprotocols("v2", "v1")) { socket, request in
                 try await socket.send(request.headers[.userAgent] ?? "")
                 for try await message in socket.messages { try await socket.send(message) }

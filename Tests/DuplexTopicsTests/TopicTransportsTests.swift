@@ -24,7 +24,7 @@ struct TopicTransportsTests {
         let (subscriptions, subscribed) = AsyncStream<TopicSubscription>.makeStream()
         try await withServer { server in
             if isSecured { server.tls = TLSServerOptions(identity) }
-            if isCompressed { server.compression = .enabled }
+            if isCompressed { server.webSockets.compression = .enabled }
             server.webSocket("/") { socket in
                 subscribed.yield(try socket.subscribe(to: topics["a"], slow: .dropOldest(keeping: 5)))
                 for try await _ in socket.messages {}

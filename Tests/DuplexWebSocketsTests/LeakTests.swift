@@ -270,7 +270,7 @@ enum Census {
     }
 
     private static func configure(_ server: inout WebServer, _ group: EventLoopGroup) {
-        server.group = group
+        server.eventLoops = group
         server.webSocket("/") { socket in
             for try await message in socket.messages { try await socket.send(message) }
         }

@@ -105,7 +105,7 @@ extension PeerTests {
         /// Runs the server twice at one address, and a browser before, between and after.
         private static func restart(at address: SocketAddress, _ feed: EventFeed, _ reports: Reports) async throws {
             var server = server(feed, reports)
-            server.address = .tcp(host: .address(address.host), port: address.port)
+            server.listener.address = .tcp(host: .address(address.host), port: address.port)
             let check = [
                 Peer.python, Peer.path("scripts/more/peers/events_check.py"), "http://\(address)/", "--deadline", "120",
             ]

@@ -106,7 +106,7 @@ extension PeerTests {
             let offers = Self.offers.filter { peer != .aiohttp || $0.text == "server_max_window_bits=9" }
             let agreed = Agreements()
             var server = WebServer(port: 0)
-            server.compression = .required
+            server.webSockets.compression = .required
             server.limits.messages = Corpus.limits
             server.webSocket("/echo") { socket in
                 await agreed.add(socket.compression)

@@ -103,7 +103,7 @@ struct Inspect: AsyncParsableCommand {
     func server(console: Console = .shared) throws -> WebServer {
         var server = WebServer(port: port)
         server.limits = connection.limits.server
-        if !pages.isEmpty { server.origins = pages.contains("*") ? .any : .allowed(pages) }
+        if !pages.isEmpty { server.webSockets.origins = pages.contains("*") ? .any : .allowed(pages) }
         if let url {
             let proxy = try InspectProxy(to: url, options: try connection.webSocketOptions)
             proxy.add(to: &server)
@@ -112,7 +112,7 @@ struct Inspect: AsyncParsableCommand {
         options.allowedChanges = Set(allow.compactMap(InspectorChange.init))
         options.recordings = try har.map(Self.recording)
         options.onStart = { address in console.print("  The inspector: \(address)") }
-        server.compression = .enabled
+        server.webSockets.compression = .enabled
         server.inspector(InspectedServer.path, options: options)
         return server
     }

@@ -362,11 +362,11 @@ struct ServeArguments: ParsableArguments {
         var server = WebServer(host: listeningHost, port: listeningPort)
         server.limits = limits.server
         server.tls = tls
-        server.compression = (compression ?? .off).compression
-        server.subprotocols = subprotocols
-        if !origins.isEmpty { server.origins = origins.contains("*") ? .any : .allowed(origins) }
+        server.webSockets.compression = (compression ?? .off).compression
+        server.webSockets.subprotocols = subprotocols
+        if !origins.isEmpty { server.webSockets.origins = origins.contains("*") ? .any : .allowed(origins) }
         if !allowedHosts.isEmpty { server.allowedHosts = allowedHosts }
-        if let loops { server.group = try EventLoopGroup(loops: loops) }
+        if let loops { server.eventLoops = try EventLoopGroup(loops: loops) }
         try addSteps(to: &server, file)
         if verbose {
             server.use(.completed { TransferReport.line($0, $1).map(console.complain) })

@@ -34,7 +34,7 @@ public final class RunningServer: Sendable {
     /// - Throws: ``RouteError``, or `SocketError` when a port can't be had; none is bound then.
     init(_ server: WebServer, onStopping: @escaping @Sendable () -> Void = {}) throws {
         let table = try server.table()
-        let group = server.group ?? .shared
+        let group = server.eventLoops ?? .shared
         let ends = EndSummary(logger: server.logger)
         self.server = server
         self.onStopping = onStopping

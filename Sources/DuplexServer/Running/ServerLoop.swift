@@ -220,9 +220,9 @@ final class ServerLoop: ConnectionOwner {
     /// What is to be seen of each WebSocket; `nil` for nothing.
     private var observation: Observation? {
         var observation = Observation()
-        observation.metrics = server.metrics
-        observation.tap = server.tap
-        observation.timelines = server.timelines
+        observation.metrics = server.webSockets.metrics
+        observation.tap = server.webSockets.tap
+        observation.timelines = server.webSockets.timelines
         return observation.isEmpty ? nil : observation
     }
 

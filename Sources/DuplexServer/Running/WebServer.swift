@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
-public import DuplexWebSockets
 public import DuplexWire
 package import HTTPTypes
 public import Logging
@@ -21,10 +20,10 @@ public struct WebServer: Sendable {
     ///
     /// Default: `.internet`.
     public var limits = ServerLimits.internet
-    /// When to ping WebSocket clients, and how long to wait for the pong.
+    /// What holds for WebSockets: pings, compression, subprotocols, origins, metrics, taps.
     ///
-    /// Default: every 20 s, for 20 s.
-    public var pings = PingPolicy.every(.seconds(20), timeout: .seconds(20))
+    /// Default: those of ``WebSocketServerOptions``.
+    public var webSockets = WebSocketServerOptions()
     /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections.
     ///
     /// Default: 10 s.
@@ -48,38 +47,12 @@ public struct WebServer: Sendable {
     ///
     /// They run on in that case. The log names them either way. Default: false.
     public var leavesHandlersBehind = false
-    /// The subprotocols that WebSocket routes speak, the preferred one first.
-    public var subprotocols: [String] = []
-    /// Which pages may open WebSockets.
-    ///
-    /// Default: those of the same host.
-    public var origins = OriginPolicy.sameHost
-    /// Whether WebSockets accept compression of messages when clients offer it (RFC 7692), and how.
-    ///
-    /// Default: they don't. It costs a server time and memory for each client; see `CompressionParameters`.
-    public var compression = WebSocketCompression.disabled
-    /// Which clients' offers of compression are declined because theirs doesn't work.
-    ///
-    /// Default: those that are known.
-    var compressionQuirks = CompressionQuirks.known
     /// Logs what no caller can get: handlers that failed, a lack of descriptors.
     ///
     /// Faults of clients are logged at `debug`, connection by connection, and at `info` as sums, every ten seconds at
     /// most, so that nobody can fill a disk from outside. Each WebSocket's opening and end is logged at `debug`, with
     /// its `WebSocket.id` as metadata.
     public var logger = Logger(label: "duplex.server")
-    /// The metrics of WebSockets; for those of requests see ``RouteOption/metrics(_:)``.
-    ///
-    /// Default: none.
-    public var metrics: WebSocketMetrics?
-    /// Sees every frame of WebSockets in either direction.
-    ///
-    /// Default: none.
-    public var tap: FrameTap?
-    /// Get the timeline of each WebSocket at its end.
-    ///
-    /// Default: none.
-    public var timelines: [TimelineSink] = []
     /// Makes a span of each request, of each handshake and of each WebSocket, below the client's if its request has
     /// one.
     ///
@@ -96,7 +69,7 @@ public struct WebServer: Sendable {
     /// The loops that connections are spread over.
     ///
     /// Default: one for each core of the machine.
-    public var group: EventLoopGroup?
+    public var eventLoops: EventLoopGroup?
 
     /// Called with the URLs, as of ``RunningServer/urls``, once connections are accepted.
     package var onServing: [@Sendable ([String]) -> Void] = []
@@ -119,26 +92,16 @@ public struct WebServer: Sendable {
         listener = Listener(address)
     }
 
-    /// Where to listen: that of ``listener``.
-    public var address: ListenAddress {
-        get { listener.address }
-        set { listener.address = newValue }
-    }
-
-    /// What secures the connections: that of ``listener``.
+    /// What secures the connections of ``listener``.
     ///
-    /// Default: nil, they are in the clear.
+    /// ```swift
+    /// server.tls = try .pem(certificatesAt: "cert.pem", keyAt: "key.pem")
+    /// ```
+    ///
+    /// ``run(until:onListening:onHangUp:)`` reads such files again at SIGHUP. Default: nil, connections are in the clear.
     public var tls: TLSServerOptions? {
         get { listener.tls }
         set { listener.tls = newValue }
-    }
-
-    /// Whether connections come through a proxy that names the client: that of ``listener``.
-    ///
-    /// Default: they don't.
-    public var proxyProtocol: ProxyProtocol {
-        get { listener.proxyProtocol }
-        set { listener.proxyProtocol = newValue }
     }
 
     /// Listens on one more address, for the same routes.
@@ -256,9 +219,8 @@ public struct WebServer: Sendable {
             DurationSetting("closeTimeout", closeTimeout), DurationSetting("idleTimeout", idleTimeout),
             DurationSetting("blockedLoopThreshold", optional: blockedLoopThreshold),
             DurationSetting("drain.spread", drain.spread, allowsZero: true),
-        ] + pings.durations + limits.messages.durations.within("limits.messages")
+        ] + webSockets.durations + limits.messages.durations.within("limits.messages")
             + limits.http.durations.within("limits.http")
-            + (metrics.map { [DurationSetting("metrics.interval", $0.interval)] } ?? [])
     }
 
     /// What routes begin with.
@@ -266,12 +228,12 @@ public struct WebServer: Sendable {
         RouteSettings(
             messages: limits.messages,
             http: limits.http,
-            pings: pings,
+            pings: webSockets.pings,
             closeTimeout: closeTimeout,
-            subprotocols: subprotocols,
-            origins: origins,
-            compression: compression,
-            compressionQuirks: compressionQuirks,
+            subprotocols: webSockets.subprotocols,
+            origins: webSockets.origins,
+            compression: webSockets.compression,
+            compressionQuirks: webSockets.compressionQuirks,
             tracer: tracer,
             logger: logger
         ).with(options)

@@ -6,8 +6,8 @@ public import DuplexWire
 
 /// Whether messages are compressed, by permessage-deflate (RFC 7692), and how.
 ///
-/// `.enabled`, `.required`, `.disabled`, or parameters of your
-/// own. ``WebSocket/compression`` has the agreement, if there is one.
+/// `.enabled`, `.required` or `.disabled`, or parameters of your own, for clients and servers alike.
+/// ``WebSocket/compression`` has the agreement, if there is one.
 ///
 /// Compression reveals the length of what it compresses: where a message holds a secret beside what an attacker
 /// chooses, send it with `compress: false` (RFC 7692 section 8).
@@ -29,10 +29,11 @@ public struct WebSocketCompression: Sendable, Hashable {
 
     /// Messages aren't compressed; a server declines it when it is offered.
     public static let disabled = WebSocketCompression(nil)
-    /// A client offers compression as browsers do, by `permessage-deflate; client_max_window_bits`, which the server may
-    /// decline; a server accepts it if it is offered, with the default parameters.
+    /// Messages are compressed if both sides want that.
     ///
-    /// The server chooses both windows; a client's is one of 12 bits at most.
+    /// A client offers compression as browsers do, by `permessage-deflate; client_max_window_bits`, and the server may
+    /// decline it; the server chooses both windows, of which this side's is one of 12 bits at most. A server accepts
+    /// compression that is offered, with the default parameters.
     public static let enabled = WebSocketCompression(CompressionParameters())
     /// The connection is opened with compression or not at all; offered and accepted as ``enabled``.
     public static let required = WebSocketCompression(CompressionParameters(), isRequired: true)

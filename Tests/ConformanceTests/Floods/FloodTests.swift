@@ -99,7 +99,7 @@ import Testing
     )
     func silentClient(length: Int) async throws {
         try await withServer { server in
-            server.pings = Self.pings
+            server.webSockets.pings = Self.pings
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { address in
             let peer = try await RawPeer.openWebSocket(to: address)
@@ -131,7 +131,7 @@ import Testing
     func floodingAndDeaf(isSynchronous: Bool) async throws {
         try await withServer { server in
             server.closeTimeout = .milliseconds(100)
-            server.pings = Self.pings
+            server.webSockets.pings = Self.pings
             if isSynchronous {
                 server.webSocket("/", handler: Echo())
             } else {
@@ -159,7 +159,7 @@ import Testing
     func neverReads() async throws {
         try await withServer { server in
             server.closeTimeout = .milliseconds(100)
-            server.pings = .disabled
+            server.webSockets.pings = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }

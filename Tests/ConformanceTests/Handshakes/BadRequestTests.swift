@@ -110,7 +110,7 @@ struct Fault<Outcome: Sendable>: Sendable, CustomTestStringConvertible {
     ]
 
     private static func configure(_ server: inout WebServer) {
-        server.subprotocols = ["v2", "v1"]
+        server.webSockets.subprotocols = ["v2", "v1"]
         server.webSocket("/") { socket in
             for try await message in socket.messages { try await socket.send(message) }
         }
@@ -146,7 +146,7 @@ struct Fault<Outcome: Sendable>: Sendable, CustomTestStringConvertible {
         // the place of its echo.
         let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.pings = .disabled
+            server.webSockets.pings = .disabled
         }
         try await withServer(configure) { address in
             let bystander = try await RawPeer.openWebSocket(to: address)

@@ -117,7 +117,7 @@ extension LessonsTests {
         }
         // A server that is asked to deflate with 8 declines.
         try await withServer { server in
-            server.compression = .enabled
+            server.webSockets.compression = .enabled
             server.webSocket("/") { _ in }
         } _: { address in
             let field = "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=8"

@@ -142,7 +142,7 @@ struct PredecessorTests {
         let (gate, keeper) = AsyncStream<Never>.makeStream()
         let group = try EventLoopGroup(loops: 1)
         try await withServer { server in
-            server.group = group
+            server.eventLoops = group
             server.get("/slow") { _ in
                 for await _ in gate {}
                 return "slow"

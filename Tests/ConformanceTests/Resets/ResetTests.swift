@@ -143,8 +143,8 @@ private enum ServerUnderResets {
         let (outcomes, ended) = AsyncStream<Outcome>.makeStream()
         let progress = Progress()
         try await withServer { server in
-            server.group = group
-            server.compression = .enabled
+            server.eventLoops = group
+            server.webSockets.compression = .enabled
             server.webSocket("/") { socket in ended.yield(await Outcome.receiving(from: socket, telling: progress)) }
             server.webSocket("/echo") { socket in
                 for try await message in socket.messages { try await socket.send(message) }

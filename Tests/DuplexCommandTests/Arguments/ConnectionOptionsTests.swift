@@ -114,7 +114,7 @@ struct CompressionArgumentTests {
         #expect(options.compression == .enabled)
         #expect(serve.options.compression == nil)
         let server = try serve.options.server(serving: nil, tls: nil, log: nil)
-        #expect(server.compression == .disabled)
+        #expect(server.webSockets.compression == .disabled)
     }
 
     @Test(

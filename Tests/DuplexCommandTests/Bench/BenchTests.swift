@@ -49,8 +49,8 @@ struct BenchTests {
     @Test("It connects as it is told: with fields, cookies, a token, an origin, subprotocols and compression")
     func options() async throws {
         var server = WebServer(port: 0)
-        server.compression = .required
-        server.subprotocols = ["bench"]
+        server.webSockets.compression = .required
+        server.webSockets.subprotocols = ["bench"]
         server.webSocket(
             "/",
             admit: { request in
@@ -65,7 +65,7 @@ struct BenchTests {
                 for try await message in socket.messages { try await socket.send(message) }
             }
         )
-        server.origins = .any
+        server.webSockets.origins = .any
         try await withServer(server) { url in
             let headers = ["--cookie", "a=1", "--cookie", "b=2", "--bearer", "t", "--origin", "https://p.test"]
             let arguments = headers + ["--user-agent", "probe", "--subprotocol", "bench", "--compression", "required"]

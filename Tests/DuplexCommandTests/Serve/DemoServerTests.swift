@@ -372,7 +372,7 @@ struct BroadcastHandlerTests {
     @Test("Every message goes to all connections, on every loop, and to none that has left")
     func everybody() async throws {
         var server = WebServer(port: 0)
-        server.group = try EventLoopGroup(loops: 2)
+        server.eventLoops = try EventLoopGroup(loops: 2)
         server.webSocket("/", handler: BroadcastHandler())
         try await server.withRunning { address in
             var sockets: [WebSocket] = []
@@ -389,7 +389,7 @@ struct BroadcastHandlerTests {
                 await socket.close()
             }
         }
-        await server.group?.stop()
+        await server.eventLoops?.stop()
     }
 }
 

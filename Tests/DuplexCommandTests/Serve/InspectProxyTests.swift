@@ -43,8 +43,8 @@ struct InspectProxyTests {
     ) async throws {
         let seen = Seen()
         var server = WebServer(host: "127.0.0.1", port: 0)
-        server.subprotocols = ["v2", "v1"]
-        server.origins = .any
+        server.webSockets.subprotocols = ["v2", "v1"]
+        server.webSockets.origins = .any
         server.limits.messages = .local
         server.webSocket("/refused", admit: Self.refuse, handler: { _, _ in })
         let admit: @Sendable (Request) async throws -> Admission<Void> = { request in

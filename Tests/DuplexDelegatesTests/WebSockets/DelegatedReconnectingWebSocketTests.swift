@@ -249,7 +249,7 @@ import Testing
     func connection() async throws {
         let count = Numbering()
         try await withServer { server in
-            server.subprotocols = ["chat"]
+            server.webSockets.subprotocols = ["chat"]
             server.webSocket("/") { socket in
                 if count.next() == 1 {
                     // Once the delegate has been told: a connection that ends at once may be gone before.

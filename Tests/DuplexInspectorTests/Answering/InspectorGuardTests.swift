@@ -164,7 +164,7 @@ struct InspectorGuardTests {
     @Test("Whatever pages the app lets open WebSockets, those of other ports of this host read nothing with the cookie")
     func otherPorts() async throws {
         var server = WebServer(port: 0)
-        server.origins = .any
+        server.webSockets.origins = .any
         try await InspectorFixture.run(InspectorOptions(), server) { fixture async throws in
             var options = WebSocketOptions()
             options.headers = fixture.token

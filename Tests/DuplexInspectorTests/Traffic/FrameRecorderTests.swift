@@ -160,7 +160,7 @@ struct FrameTrackerTests {
         _ body: (WebSocket, LiveRing<RecordedFrame>) async throws -> Void
     ) async throws {
         var server = WebServer(port: 0)
-        server.compression = .enabled
+        server.webSockets.compression = .enabled
         server.webSocket("/echo") { socket in
             for try await message in socket.messages { try await socket.send(message) }
         }

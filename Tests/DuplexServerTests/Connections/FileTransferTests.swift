@@ -116,7 +116,7 @@ import Testing
         plan.arm([FaultPlan.Rule(.readCached, .fails(EAGAIN), count: .max)])
         let group = try plan.run { try EventLoopGroup(loops: 1) }
         try await withServer { server in
-            server.group = group
+            server.eventLoops = group
             server.get("/file") { _ in Response(body: try .file(path)) }
             server.get("/") { _ in "here" }
         } _: { address in

@@ -267,7 +267,7 @@ import Testing
     func allowedOrigins() async throws {
         try await withServer { server in
             Self.configure(&server)
-            server.origins = .allowed(["https://app.example"])
+            server.webSockets.origins = .allowed(["https://app.example"])
         } _: { address in
             for (origin, status) in [
                 ("https://app.example", 101), ("http://app.example", 403), ("http://localhost", 403),
@@ -286,7 +286,7 @@ import Testing
         let group = EventLoopGroup(of: [try EventLoop(name: "server", clock: .manual(ManualTime()))])
         try await withServer { server in
             Self.configure(&server)
-            server.group = group
+            server.eventLoops = group
             server.logger = log.logger
             server.allowedHosts = ["a"]
             // A machine that is busy may have a loop stand still.

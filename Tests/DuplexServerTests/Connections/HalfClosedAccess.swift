@@ -43,8 +43,8 @@ struct HalfClosedAccess: Sendable {
         }
         let group = try EventLoopGroup(loops: 1)
         try await withServer { server in
-            server.group = group
-            if way == .unix { server.address = .unix("@duplex-half-closed-\(UInt64.random(in: 0 ... .max))") }
+            server.eventLoops = group
+            if way == .unix { server.listener.address = .unix("@duplex-half-closed-\(UInt64.random(in: 0 ... .max))") }
             server.get("/settled") { _ in "settled" }
             configure(&server)
         } _: { address in

@@ -271,7 +271,7 @@ struct HalfClosedRequestsTests {
         let gate = HandlerGate()
         let header = "PROXY TCP4 192.0.2.1 192.0.2.200 4000 80\r\n"
         try await HalfClosedAccess.with(.tcp) { server in
-            server.proxyProtocol = .required(from: IPNetwork.loopback)
+            server.listener.proxyProtocol = .required(from: IPNetwork.loopback)
             Self.serve(gate, &server)
         } _: { access in
             let peer = try await access.connect()

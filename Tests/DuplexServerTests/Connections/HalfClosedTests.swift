@@ -48,7 +48,7 @@ struct HalfClosedTests {
         let options = tls
         let identity = try Self.identity.get()
         try await withServer { server in
-            server.group = group
+            server.eventLoops = group
             server.tls = TLSServerOptions(identity)
             server.get("/wait") { _ in
                 ask.yield()

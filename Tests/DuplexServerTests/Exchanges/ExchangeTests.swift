@@ -224,7 +224,7 @@ import Testing
     func endless() async throws {
         let group = try EventLoopGroup(loops: 1)
         try await withServer { server in
-            server.group = group
+            server.eventLoops = group
             server.get("/endless") { _ in
                 Response { writer in
                     while true { try await writer.write([UInt8](repeating: 0, count: 65_536)) }

@@ -85,7 +85,7 @@ import Testing
             let own = "\(geteuid()) \(getegid()) \(getpid())"
             try await withServer { server in
                 routes(&server)
-                server.address = .unix(path)
+                server.listener.address = .unix(path)
             } _: { address in
                 let peer = try await RawPeer.connect(to: address)
                 #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == own)
@@ -113,7 +113,7 @@ import Testing
             let path = folder + "socket"
             try await withServer { server in
                 server.get("/") { request in Self.who(request.peerCredentials) }
-                server.address = .unix(path, permissions: 0o666)
+                server.listener.address = .unix(path, permissions: 0o666)
             } _: { _ in
                 let user = ["setpriv", "--reuid=12345", "--regid=23456", "--clear-groups"]
                 let curl = ["curl", "--silent", "--show-error", "--unix-socket", path, "http://localhost/"]

@@ -14,7 +14,7 @@ import Testing
     )
     func webSockets() async throws {
         try await withServer { server in
-            server.subprotocols = ["general"]
+            server.webSockets.subprotocols = ["general"]
             server.webSocket("/plain") { socket in try await socket.send(socket.subprotocol ?? "none") }
             server.webSocket("/log", .subprotocols("log.v2", "log.v1"), .compression(.enabled)) { socket in
                 try await socket.send(socket.subprotocol ?? "none")

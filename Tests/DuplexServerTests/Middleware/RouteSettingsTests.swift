@@ -37,8 +37,8 @@ struct CompressionQuirksTests {
         _ compression: WebSocketCompression = .enabled
     ) async throws -> (status: Int, field: String?) {
         try await withServer { server in
-            server.compression = compression
-            server.compressionQuirks = quirks
+            server.webSockets.compression = compression
+            server.webSockets.compressionQuirks = quirks
             server.webSocket("/") { _ in }
         } _: { address in
             let offer = "Sec-WebSocket-Extensions: permessage-deflate"

@@ -26,7 +26,7 @@ struct DurationRuleTests {
         Setting(description: "closeTimeout") { $0.closeTimeout = $1 },
         Setting(description: "idleTimeout") { $0.idleTimeout = $1 },
         Setting(description: "blockedLoopThreshold") { $0.blockedLoopThreshold = $1 },
-        Setting(description: "pings") { $0.pings = .every($1, timeout: .seconds(1)) },
+        Setting(description: "webSockets.pings") { $0.webSockets.pings = .every($1, timeout: .seconds(1)) },
         Setting(description: "limits.http.headTime") { $0.limits.http.headTime = $1 },
         Setting(description: "limits.messages.messageTime") { $0.limits.messages.messageTime = $1 },
         Setting(description: "drain", allowsZero: true) { $0.drain = Drain(over: $1) },

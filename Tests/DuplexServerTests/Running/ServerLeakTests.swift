@@ -63,7 +63,7 @@ private struct FullServer {
 
     private func server(on group: EventLoopGroup) throws -> WebServer {
         var server = WebServer(host: "127.0.0.1", port: 0)
-        server.group = group
+        server.eventLoops = group
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         server.allowedHosts = ["*"]
         server.listen(on: Listener(.unix("\(folder)/socket")))

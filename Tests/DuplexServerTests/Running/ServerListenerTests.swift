@@ -69,7 +69,7 @@ import Darwin
         try await withReservedPort { reserved in
             let log = RecordedLog()
             var server = server(log)
-            server.address = kind.address(in: folder, reserved.port)
+            server.listener.address = kind.address(in: folder, reserved.port)
             let running = try await server.start()
             let address = running.addresses[0]
             let peer = try await RawPeer.connect(to: address)
@@ -124,7 +124,7 @@ import Darwin
     func copied() async throws {
         try await withReservedPort { address in
             var server = server(RecordedLog())
-            server.address = .tcp(host: .address(address.host), port: address.port)
+            server.listener.address = .tcp(host: .address(address.host), port: address.port)
             let running = try await server.start()
             let kept = copies(of: address)
             #expect(!kept.isEmpty)
@@ -143,7 +143,7 @@ import Darwin
     func restart() async throws {
         try await withReservedPort { address in
             var server = server(RecordedLog())
-            server.address = .tcp(host: .address(address.host), port: address.port)
+            server.listener.address = .tcp(host: .address(address.host), port: address.port)
             let running = try await server.start()
             try await running.restartListeners()
             #expect(running.addresses == [address])
@@ -158,7 +158,7 @@ import Darwin
         #expect(listen(descriptor, 8) == 0)
         let log = RecordedLog()
         var inherited = server(log)
-        inherited.address = .descriptor(descriptor)
+        inherited.listener.address = .descriptor(descriptor)
         let other = try await inherited.start()
         await #expect {
             try await other.restartListeners()

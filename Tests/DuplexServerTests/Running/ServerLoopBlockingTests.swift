@@ -82,7 +82,7 @@ import Testing
         let group = try EventLoopGroup(loops: 1)
         try await withServer { server in
             server.logger = log.logger
-            server.group = group
+            server.eventLoops = group
             server.blockedLoopThreshold = threshold
             Self.addRoutes(to: &server)
         } _: {
@@ -149,7 +149,7 @@ import Testing
         let group = try EventLoopGroup(loops: 1)
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.logger = log.logger
-        server.group = group
+        server.eventLoops = group
         server.blockedLoopThreshold = .milliseconds(30)
         server.get("/gate") { _ in
             ask.yield()
@@ -215,7 +215,7 @@ import Testing
         let group = try EventLoopGroup(loops: 1)
         try await withServer { server in
             server.logger = log.logger
-            server.group = group
+            server.eventLoops = group
             server.blockedLoopThreshold = .milliseconds(30)
         } _: { _ in
             await Task(executorPreference: group.next()) { Self.block() }.value

@@ -40,7 +40,7 @@ import Testing
         let group = try EventLoopGroup(loops: loops)
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.allowedHosts = ["*"]
-        server.group = group
+        server.eventLoops = group
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         configure(&server)
         let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
@@ -91,7 +91,7 @@ import Testing
         let loop = try EventLoop(name: "server", clock: .manual(ManualTime()))
         let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
         var server = WebServer(host: "127.0.0.1", port: 0)
-        server.group = EventLoopGroup(of: [loop])
+        server.eventLoops = EventLoopGroup(of: [loop])
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         // Large, so that what lies in the system's buffers is few messages.
         let tick = [UInt8](repeating: 0x5A, count: 32 * 1_024)
@@ -281,7 +281,7 @@ import Testing
         let (ended, end) = AsyncStream<Void>.makeStream()
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.allowedHosts = ["*"]
-        server.group = group
+        server.eventLoops = group
         server.logger = log.logger
         server.closeTimeout = .milliseconds(20)
         server.leavesHandlersBehind = true

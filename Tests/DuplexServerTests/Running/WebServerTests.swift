@@ -18,15 +18,16 @@ import Testing
     @Test("The defaults are the documented ones")
     func defaults() {
         let server = WebServer(port: 8_080)
-        #expect(server.address == .tcp(port: 8_080))
+        #expect(server.listener.address == .tcp(port: 8_080))
         #expect(server.tls == nil)
         #expect(server.limits == .internet)
-        #expect(server.pings == .every(.seconds(20), timeout: .seconds(20)))
+        #expect(server.webSockets.pings == .every(.seconds(20), timeout: .seconds(20)))
         #expect(server.closeTimeout == .seconds(10))
         #expect(server.idleTimeout == .seconds(60))
-        #expect(server.origins == .sameHost)
-        #expect(server.subprotocols.isEmpty)
-        #expect(server.group == nil)
+        #expect(server.webSockets.origins == .sameHost)
+        #expect(server.webSockets.subprotocols.isEmpty)
+        #expect(server.eventLoops == nil)
+        #expect(server.webSockets.compression == .disabled && server.webSockets.metrics == nil)
     }
 
     @Test("With port 0 the actual port is known before the first request is taken")
@@ -70,7 +71,7 @@ import Testing
             for loops in [1, 2, 3] {
                 let group = try EventLoopGroup(loops: loops)
                 var second = WebServer(host: "127.0.0.1", port: address.port)
-                second.group = group
+                second.eventLoops = group
                 await #expect {
                     try await second.run()
                 } throws: {
@@ -95,7 +96,7 @@ import Testing
             return address
         }
         #expect(await comesToRefuse(.address(address)))
-        server.address = .tcp(host: .address(host), port: address.port)
+        server.listener.address = .tcp(host: .address(host), port: address.port)
         let again = try await server.withRunning { address in
             let peer = try await RawPeer.connect(to: address)
             return try await peer.response(to: Self.request).status

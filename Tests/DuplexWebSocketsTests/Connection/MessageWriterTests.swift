@@ -227,7 +227,7 @@ import Testing
         // Or what comes back before the first ask is put together, and is too much for that.
         options.streamsMessages = true
         try await withServer { server in
-            server.compression = compression
+            server.webSockets.compression = compression
             server.webSocket("/") { socket in
                 for try await message in socket.fragments {
                     try await socket.send(message.kind) { writer in

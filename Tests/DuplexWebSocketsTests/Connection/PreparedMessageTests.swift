@@ -21,7 +21,7 @@ import Testing
         var options = WebSocketOptions()
         options.compression = isCompressed ? .required : .disabled
         try await withServer { server in
-            server.compression = .enabled
+            server.webSockets.compression = .enabled
             server.webSocket("/") { socket in
                 for message in Self.messages {
                     try await socket.send("before")
@@ -57,7 +57,7 @@ import Testing
         var options = WebSocketOptions()
         options.compression = isCompressed ? .required : .disabled
         try await withServer { server in
-            server.compression = .enabled
+            server.webSockets.compression = .enabled
             server.webSocket("/") { socket in
                 try await socket.send(.text) { writer in
                     try await writer.write("one ")

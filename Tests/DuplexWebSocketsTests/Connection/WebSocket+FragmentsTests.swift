@@ -52,7 +52,7 @@ import Testing
     func long() async throws {
         let length = 64 << 20
         try await withServer { server in
-            server.pings = .disabled
+            server.webSockets.pings = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.fragments {
                     var count = 0
@@ -297,7 +297,7 @@ import Testing
         var options = WebSocketOptions()
         options.compression = .required
         try await withServer { [limits] server in
-            server.compression = .required
+            server.webSockets.compression = .required
             server.limits.messages = limits
             server.webSocket("/") { socket in
                 for try await message in socket.fragments {
@@ -324,7 +324,7 @@ import Testing
         options.limits = .internet.with(messageSize: .mebibytes(32))
         let limits = MessageLimits.internet
         try await withServer { server in
-            server.compression = compression
+            server.webSockets.compression = compression
             server.limits.messages = limits
             server.webSocket("/") { socket in
                 for try await message in socket.fragments {

@@ -15,8 +15,8 @@ struct WebSocketSnapshotTests {
         var options = WebSocketOptions()
         options.subprotocols = ["chat"]
         try await withPair(options: options) { server in
-            server.subprotocols = ["chat"]
-            server.compression = .enabled
+            server.webSockets.subprotocols = ["chat"]
+            server.webSockets.compression = .enabled
         } _: { client, server in
             let text = String(repeating: "again ", count: 1_000)
             try await client.send(text)

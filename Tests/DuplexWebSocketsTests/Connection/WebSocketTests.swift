@@ -28,7 +28,7 @@ import Testing
         var options = WebSocketOptions()
         options.subprotocols = ["chat.v2", "chat.v1"]
         try await withPair(options: options) { server in
-            server.subprotocols = ["chat.v1"]
+            server.webSockets.subprotocols = ["chat.v1"]
         } _: { client, server in
             #expect(client.subprotocol == "chat.v1")
             #expect(server.subprotocol == "chat.v1")

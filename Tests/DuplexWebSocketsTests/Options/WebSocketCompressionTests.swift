@@ -38,7 +38,7 @@ struct WebSocketCompressionTests {
     func defaults() {
         let options = WebSocketOptions()
         let server = WebServer(port: 0)
-        #expect(options.compression == .enabled && server.compression == .disabled)
+        #expect(options.compression == .enabled && server.webSockets.compression == .disabled)
         #expect(WebSocketCompression.disabled.parameters == nil && WebSocketCompression.required.isRequired)
         let parameters = CompressionParameters()
         #expect(parameters.serverWindowBits == 12 && parameters.clientWindowBits == 12)
@@ -100,7 +100,7 @@ struct WebSocketCompressionTests {
     @Test("A server that requires compression refuses who doesn't offer it, and goes on")
     func requiredByServer() async throws {
         try await withServer { server in
-            server.compression = .required
+            server.webSockets.compression = .required
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }
@@ -251,7 +251,7 @@ struct WebSocketCompressionTests {
     @Test("A synchronous handler gets messages inflated, and its answers are compressed unless it says otherwise")
     func synchronousHandler() async throws {
         try await withServer { server in
-            server.compression = .enabled
+            server.webSockets.compression = .enabled
             server.webSocket("/", handler: Twice())
         } _: { address in
             try await WebSocket.withConnection(to: "ws://\(address)/") { socket in
@@ -279,7 +279,7 @@ struct WebSocketCompressionTests {
         _ body: @escaping @Sendable (RawPeer, SocketAddress) async throws -> Void
     ) async throws {
         try await withServer { server in
-            server.compression = .enabled
+            server.webSockets.compression = .enabled
             server.limits.messages = limits
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }

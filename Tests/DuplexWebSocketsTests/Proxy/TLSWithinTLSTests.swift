@@ -57,7 +57,7 @@ struct TLSWithinTLSTests {
             tls.handshakeTimeout = patience
             server.tls = tls
             server.limits.http.headTime = patience
-            server.pings = .disabled
+            server.webSockets.pings = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }

@@ -138,7 +138,7 @@ struct ReconnectingNetworkTests {
             }
             let url = "ws://\(name):\(port)/"
             return try await withServer { server in
-                server.address = .descriptor(descriptor)
+                server.listener.address = .descriptor(descriptor)
                 server.closeTimeout = .milliseconds(100)
                 server.webSocket("/") { socket in for try await _ in socket.messages {} }
             } _: { [options] _ in

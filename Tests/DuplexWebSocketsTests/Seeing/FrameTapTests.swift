@@ -38,8 +38,8 @@ struct FrameTapTests {
         options.tap = near.tap
         let large = [UInt8](repeating: 7, count: 40_000)
         try await withPair(options: options) { server in
-            server.tap = far.tap
-            server.compression = isCompressed ? .enabled : .disabled
+            server.webSockets.tap = far.tap
+            server.webSockets.compression = isCompressed ? .enabled : .disabled
         } _: { client, server in
             try await client.send("hello")
             #expect(try await server.receive() == "hello")

@@ -28,7 +28,7 @@ struct TimelineSinkTests {
         var options = WebSocketOptions()
         options.timelines = [clients.sink, .log(log.logger), .metrics(factory)]
         try await withPair(options: options) { server in
-            server.timelines = [servers.sink]
+            server.webSockets.timelines = [servers.sink]
         } _: { client, server in
             try await server.send("hello")
             #expect(try await client.receive() == "hello")

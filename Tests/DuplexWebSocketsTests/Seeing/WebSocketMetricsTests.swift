@@ -28,8 +28,8 @@ struct WebSocketMetricsTests {
         var options = WebSocketOptions()
         options.metrics = metrics
         try await withPair(options: options) { server in
-            server.metrics = metrics
-            server.compression = .enabled
+            server.webSockets.metrics = metrics
+            server.webSockets.compression = .enabled
         } _: { client, server in
             for _ in 0..<3 { try await client.send(text) }
             for _ in 0..<3 { _ = try await server.receive() }

@@ -22,7 +22,7 @@ extension PeerTests {
                 options.limits = Corpus.limits
                 var front = WebServer(host: "127.0.0.1", port: 0)
                 front.limits.messages = Corpus.limits
-                front.compression = .enabled
+                front.webSockets.compression = .enabled
                 try InspectProxy(to: "ws://\(address)/", options: options).add(to: &front)
                 try await front.withRunning { try await body("ws://\($0)") }
             }

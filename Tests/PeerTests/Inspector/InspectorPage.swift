@@ -28,7 +28,7 @@ enum InspectorPage {
     ) async throws {
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-        server.group = group
+        server.eventLoops = group
         let inspector = server.inspector("/_inspect", options: options)
         server.get("/produce") { request in
             await produce((try? request.query["what"]) ?? "")

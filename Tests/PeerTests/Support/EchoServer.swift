@@ -19,8 +19,8 @@ struct EchoServer {
 
     init(compression: WebSocketCompression = .disabled) {
         server.limits.messages = Corpus.limits
-        server.compression = compression
-        server.subprotocols = ["chat.v2", "chat.v1"]
+        server.webSockets.compression = compression
+        server.webSockets.subprotocols = ["chat.v2", "chat.v1"]
         let closes = closes
         server.webSocket(Path.task.rawValue) { socket in
             defer { closes.add(socket.closeReport) }

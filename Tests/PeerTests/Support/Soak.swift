@@ -65,11 +65,11 @@ final class Soak: Sendable {
         let topics = Topics()
         let feed = EventFeed()
         var server = WebServer(host: .address("127.0.0.1"), port: 0)
-        server.group = group
+        server.eventLoops = group
         server.logger = Logger(label: "soak") { _ in SwiftLogNoOpLogHandler() }
         server.allowedHosts = ["*"]
         server.closeTimeout = .seconds(2)
-        server.compression = .enabled
+        server.webSockets.compression = .enabled
         server.listen(on: Listener(.tcp(host: .address("127.0.0.1"), port: 0), tls: TLSServerOptions(identity)))
         server.webSocket("/echo") { socket in
             for try await message in socket.messages { try await socket.send(message) }

@@ -34,8 +34,8 @@ enum Scale {
         var server = WebServer(host: .address("127.0.0.1"), port: 0)
         server.limits = .local
         // A round of pings is to be that of /ping.
-        server.pings = .disabled
-        server.group = try EventLoopGroup(loops: 1)
+        server.webSockets.pings = .disabled
+        server.eventLoops = try EventLoopGroup(loops: 1)
         server.drain = Drain(over: .seconds(2))
         server.closeTimeout = .seconds(60)
         server.webSocket("/crowd", handler: Crowd(topic: topic, sockets: sockets))

@@ -121,8 +121,8 @@ let sockets = Sockets()
 var server = WebServer(host: .address("127.0.0.1"), port: 0)
 server.limits = .local
 // Whatever comes that wasn't published is a fault to the load.
-server.pings = .disabled
-server.group = try EventLoopGroup(loops: 1)
+server.webSockets.pings = .disabled
+server.eventLoops = try EventLoopGroup(loops: 1)
 server.webSocket("/all", handler: Room(topic: topics["all"]))
 server.webSocket("/many", handler: Many(topics: topics))
 server.webSocket("/plain", handler: Plain(sockets: sockets))

@@ -34,7 +34,7 @@ let data = String(repeating: "x", count: 64)
 
 var server = WebServer(host: .address("127.0.0.1"), port: 0)
 server.limits = .local
-server.group = try EventLoopGroup(loops: 1)
+server.eventLoops = try EventLoopGroup(loops: 1)
 if options.contains("--log") {
     server.use(.accessLog(.file(try AccessLogFile(path: "\(folder)/access.log"))))
 }
