@@ -132,7 +132,7 @@ extension LessonsTests {
         var options = WebSocketOptions()
         options.compression = .parameters(parameters)
         try await withPair(options: options) { [parameters] in
-            $0.compression = .parameters(parameters)
+            $0.webSockets.compression = .parameters(parameters)
         } _: { client, server in
             let text = String(repeating: "a window of eight ", count: 100)
             try await client.send(text)

@@ -18,7 +18,7 @@ struct WebSocketLogTests {
         options.logger = log.logger
         options.subprotocols = ["chat"]
         try await withPair(options: options) {
-            $0.subprotocols = ["chat"]
+            $0.webSockets.subprotocols = ["chat"]
         } _: { client, server in
             for _ in 0..<10 { try await client.send("x") }
             for _ in 0..<10 { _ = try await server.receive() }

@@ -49,7 +49,7 @@ struct WebSocketCompressionTests {
     @Test("Both sides know what was agreed on")
     func agreement() async throws {
         try await withPair {
-            $0.compression = .enabled
+            $0.webSockets.compression = .enabled
         } _: { client, server in
             let agreement = await client.compression
             #expect(agreement?.clientMaxWindowBits == 12 && agreement?.serverMaxWindowBits == 12)
@@ -63,7 +63,7 @@ struct WebSocketCompressionTests {
         disabled.compression = .disabled
         for (options, compression) in [(WebSocketOptions(), WebSocketCompression.disabled), (disabled, .enabled)] {
             try await withPair(options: options) {
-                $0.compression = compression
+                $0.webSockets.compression = compression
             } _: { client, server in
                 #expect(await client.compression == nil)
                 #expect(await server.compression == nil)
@@ -123,7 +123,7 @@ struct WebSocketCompressionTests {
         var options = WebSocketOptions()
         options.compression = .parameters(client)
         try await withPair(options: options) {
-            $0.compression = .parameters(server)
+            $0.webSockets.compression = .parameters(server)
         } _: { client, server in
             for message in messages {
                 try await client.send(message)
