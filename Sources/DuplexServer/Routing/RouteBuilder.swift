@@ -300,6 +300,7 @@ extension RouteBuilder {
     /// ```
     ///
     /// To send fields with the 101, to choose a subprotocol, or to refuse with a response of any kind, return an ``Admission``.
+    /// A check without a value for the handler is a step: ``RouteOption/before(_:)``, which may throw as well.
     ///
     /// - Parameters:
     ///   - path: as in `get`.
@@ -323,41 +324,6 @@ extension RouteBuilder {
                 AcceptedHandshake()
             )
         }
-    }
-
-    /// Opens WebSockets if the app admits the request.
-    ///
-    /// - Parameters:
-    ///   - path: as in `get`.
-    ///   - options: settings of this route that differ from the server's.
-    ///   - admit: returns to admit the request; what it throws refuses it, as in the one with a value.
-    ///   - handler: gets the socket and the request.
-    @_disfavoredOverload
-    public mutating func webSocket(
-        _ path: String,
-        _ options: RouteOption...,
-        admit: @escaping @Sendable (Request) async throws -> Void,
-        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
-    ) {
-        addWebSocket(path, options, .taskWithRequest(handler), Self.decision(admit, .taskWithRequest(handler)))
-    }
-
-    /// Opens WebSockets if the app admits the request, handled synchronously on their loops.
-    ///
-    /// - Parameters:
-    ///   - path: as in `get`.
-    ///   - options: settings of this route that differ from the server's.
-    ///   - admit: returns to admit the request; what it throws refuses it, as in the one with a value.
-    ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
-    @_disfavoredOverload
-    public mutating func webSocket(
-        _ path: String,
-        _ options: RouteOption...,
-        admit: @escaping @Sendable (Request) async throws -> Void,
-        handler: some WebSocketHandler
-    ) {
-        let route = WebSocketRoute(handler)
-        addWebSocket(path, options, route, Self.decision(admit, route))
     }
 
     /// Opens WebSockets if the app decides so, with fields, a subprotocol or compression of its choice; the handler gets the
@@ -456,16 +422,6 @@ extension RouteBuilder {
         _ admit: AdmissionDecision?
     ) {
         add(RouteDefinition(path: path, options: options, action: .webSocket(route, admit: admit)))
-    }
-
-    private static func decision(
-        _ admit: @escaping @Sendable (Request) async throws -> Void,
-        _ route: WebSocketRoute
-    ) -> AdmissionDecision {
-        { request in
-            try await admit(request)
-            return .accepted(route, AcceptedHandshake())
-        }
     }
 
     private static func decision(

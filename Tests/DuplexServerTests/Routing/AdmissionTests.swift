@@ -151,39 +151,6 @@ import Testing
         }
     }
 
-    @Test("A decision that has no value returns, or throws, for handlers of either kind")
-    func noValue() async throws {
-        struct Greeter: WebSocketHandler {
-            func opened(_ socket: isolated WebSocket) { socket.enqueue(PreparedMessage(.text("hello"))) }
-            func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {}
-        }
-        try await withServer { server in
-            server.webSocket(
-                "/task",
-                admit: { request in
-                    guard request.headers[.cookie] != nil else { throw Problem(.forbidden, "No.") }
-                }
-            ) { socket, _ in
-                try await socket.send("hello")
-            }
-            server.webSocket(
-                "/handler",
-                admit: { request in
-                    guard request.headers[.cookie] != nil else { throw Problem(.forbidden, "No.") }
-                },
-                handler: Greeter()
-            )
-        } _: { address in
-            for path in ["/task", "/handler"] {
-                let peer = try await RawPeer.connect(to: address)
-                #expect(try await peer.response(to: RawPeer.upgradeRequest(path)).status == 403)
-                #expect(try await peer.response(to: RawPeer.upgradeRequest(path, "Cookie: ada")).status == 101)
-                #expect(try await peer.readFrame().text == "hello")
-                await peer.close()
-            }
-        }
-    }
-
     @Test("What a decision throws is answered with 500, and so is a subprotocol that nobody asked for")
     func failing() async throws {
         struct Broken: Error {}
