@@ -92,7 +92,7 @@ while true {
         continue
     }
     switch session.deadlinePassed(now: time.now) {
-    case .keepaliveTimedOut(let error), .messageTimedOut(let error): session.fail(error, now: time.now)
+    case .pingTimedOut(let error), .messageTimedOut(let error): session.fail(error, now: time.now)
     case .closeTimedOut: session.reset()
     case .none, .wrote: break
     }

@@ -5,12 +5,9 @@ import DuplexWebSockets
 struct Subscription: Codable, Sendable { var symbol: String }
 struct Price: Codable, Sendable { var symbol: String, value: Double? }
 
-let client = ReconnectingWebSocket(urls: ["ws://localhost:8080/echo"])
-client.preamble { socket in
-    let prices = TypedWebSocket<Price, Subscription>(socket, codec: .json())
-    try await prices.send(Subscription(symbol: "ACME"))
-}
-let prices = TypedReconnectingWebSocket<Price, Subscription>(client, codec: .json())
-for try await price in prices.messages {
+let client = ReconnectingWebSocket("ws://localhost:8080/echo", onOpen: { socket in
+    try await socket.send(json: Subscription(symbol: "ACME"))
+})
+for try await price in client.messages(of: Price.self) {
     print(price.symbol, price.value.map { "\($0)" } ?? "unknown")
 }

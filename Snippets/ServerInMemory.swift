@@ -53,7 +53,7 @@ struct EchoConnection {
     mutating func deadlinePassed(now: Instant) {
         guard let session else { return }
         switch session.deadlinePassed(now: now) {
-        case .keepaliveTimedOut(let error), .messageTimedOut(let error): session.fail(error, now: now)
+        case .pingTimedOut(let error), .messageTimedOut(let error): session.fail(error, now: now)
         case .closeTimedOut: session.reset()
         case .none, .wrote: break
         }

@@ -32,11 +32,6 @@ extension ProxyError: LocalizedError {
     public var errorDescription: String? { message }
 }
 
-extension UndecodableMessage: LocalizedError {
-    /// What happened, in a sentence.
-    public var errorDescription: String? { description }
-}
-
 extension EventStreamError: LocalizedError {
     /// What happened, in a sentence.
     public var errorDescription: String? { message }
@@ -63,6 +58,11 @@ extension HandshakeError: LocalizedError {
 
     /// What to try next; `nil` if nothing is known.
     public var recoverySuggestion: String? { hint }
+}
+
+extension ServerHandshake.Refusal: LocalizedError {
+    /// What is wrong with the request, in a sentence.
+    public var errorDescription: String? { message }
 }
 
 extension WebSocketProtocolError: LocalizedError {

@@ -48,18 +48,18 @@ extension Request {
     ///   limit, with 400, and with the name, if a field is missing or its text stands for no such value, and with 400 for a
     ///   form that can't be decoded or has more than 1,000 fields. `DecodingError.typeMismatch` as ``decodeQuery(_:)``; else as
     ///   `RequestBody.AsyncIterator.next()`.
-    public func form<Value: Decodable>(_ type: Value.Type, upTo limit: ByteCount = .unlimited) async throws -> Value {
+    public func form<Value: Decodable>(_ type: Value.Type, limit: ByteCount = .unlimited) async throws -> Value {
         guard contentType?.matches("multipart/form-data") == true else {
-            return try FieldDecoder.decode(type, of: await form(upTo: limit), code: .malformedBody)
+            return try FieldDecoder.decode(type, of: await form(limit: limit), code: .malformedBody)
         }
-        return try FieldDecoder.decode(type, of: await fieldsOfParts(upTo: limit), code: .malformedBody)
+        return try FieldDecoder.decode(type, of: await fieldsOfParts(limit: limit), code: .malformedBody)
     }
 
-    private func fieldsOfParts(upTo limit: ByteCount) async throws -> [QueryItems.Item] {
+    private func fieldsOfParts(limit: ByteCount) async throws -> [QueryItems.Item] {
         var items: [QueryItems.Item] = []
         var rest = limit.bytes
         for try await part in try multipart() where part.filename == nil {
-            let bytes = try await part.collect(upTo: .bytes(rest))
+            let bytes = try await part.collect(limit: .bytes(rest))
             rest -= bytes.count
             let charset = try Charset(of: part.mediaType)
             items.append(QueryItems.Item(name: part.name, value: try charset.decode(bytes)))

@@ -10,20 +10,24 @@ public import Foundation
 #endif
 
 extension TLSIdentity {
-    /// Reads a certificate with its chain, and a private key, from PEM text in UTF-8; as `pem(certificateBytes:keyBytes:password:)`.
+    /// Reads a certificate with its chain, and a private key, from PEM text in UTF-8; as `pem(certificates:key:password:)` of texts.
     ///
     /// - Parameters:
     ///   - certificates: the certificates, the key's own one first.
     ///   - key: the private key.
     ///   - password: of a key that is encrypted.
     /// - Returns: the identity.
-    /// - Throws: as `pem(certificateBytes:keyBytes:password:)`.
+    /// - Throws: as `pem(certificates:key:password:)` of texts.
     public static func pem(
         certificates: Data,
         key: Data,
         password: String? = nil
     ) throws(SocketError) -> TLSIdentity {
-        try pem(certificateBytes: [UInt8](certificates), keyBytes: [UInt8](key), password: password)
+        try pem(
+            certificates: String(decoding: certificates, as: UTF8.self),
+            key: String(decoding: key, as: UTF8.self),
+            password: password
+        )
     }
 
     /// Reads PKCS #12 from memory (RFC 7292); as `pkcs12(bytes:password:)`.

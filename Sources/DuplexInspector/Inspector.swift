@@ -79,7 +79,7 @@ extension WebServer {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
         let history = RequestHistory(options.requests)
         use(.observed(by: history))
-        let rooms = InspectorRooms.all(options, history, below: base, on: self.group)
+        let rooms = InspectorRooms.all(options, history, below: base, on: eventLoops)
         let inspector = Inspector(at: path, options, rooms: rooms, logger: logger)
         group(base, .all([InspectorGuard.marking, .checking(options.durations)] + settings)) { group in
             inspector.add(to: &group)

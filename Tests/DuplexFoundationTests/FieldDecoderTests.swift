@@ -108,7 +108,7 @@ struct FieldDecoderTests {
         var server = WebServer(port: 0)
         server.logger = RecordedLog().logger
         server.get("/query") { request in try request.decodeQuery(Login.self) }
-        server.post("/form") { request in try await request.form(Login.self, upTo: 300) }
+        server.post("/form") { request in try await request.form(Login.self, limit: .bytes(300)) }
         server.post("/nested") { request in try await request.form(Order.self).item.name }
         try await server.test(body)
     }

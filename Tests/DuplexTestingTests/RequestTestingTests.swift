@@ -12,7 +12,7 @@ struct RequestTestingTests {
     /// A handler as a function, as an app has it.
     private static func addNote(_ request: Request) async throws -> Response {
         let id = try request.parameters.require("id", as: Int.self)
-        let isDraft = try request.queryItems["draft"] == "1"
+        let isDraft = try request.query["draft"] == "1"
         return Response(.created, body: .text("\(id) \(isDraft) \(try await request.text())"))
     }
 
@@ -26,7 +26,7 @@ struct RequestTestingTests {
             parameters: ["id": "7"],
             from: try SocketAddress("192.0.2.1", port: 80)
         )
-        #expect(request.method == .post && request.path == "/notes/7" && request.query == "draft=1")
+        #expect(request.method == .post && request.path == "/notes/7" && request.head.query == "draft=1")
         #expect(request.head.host == "localhost" && request.contentType == "text/plain")
         #expect(request.headers[.contentLength] == "4" && request.body.length == 4)
         #expect(request.remoteAddress == (try SocketAddress("192.0.2.1", port: 80)))
@@ -37,7 +37,7 @@ struct RequestTestingTests {
     @Test("By default it is a GET of / without a body")
     func defaults() async throws {
         let request = try Request()
-        #expect(request.method == .get && request.path == "/" && request.query == nil && request.remoteAddress == nil)
+        #expect(request.method == .get && request.path == "/" && request.head.query == nil && request.remoteAddress == nil)
         #expect(request.headers[.contentLength] == nil && request.body.length == 0 && request.tls == nil)
         #expect(try await request.body.collect() == [] && request.parameters.count == 0)
         await #expect(throws: Problem.self) { try await Self.addNote(request) }
@@ -52,7 +52,7 @@ struct RequestTestingTests {
         #expect(try await request.body.collect() == [])
         #expect(await request.body.trailers.isEmpty)
         let long = try Request(.put, "/", body: [1, 2, 3])
-        let error = await #expect(throws: HTTPProtocolError.self) { try await long.body.collect(upTo: .bytes(2)) }
+        let error = await #expect(throws: HTTPProtocolError.self) { try await long.body.collect(limit: .bytes(2)) }
         #expect(error?.code == .bodyTooLarge)
     }
 

@@ -11,7 +11,7 @@ import Testing
 struct TopicsServiceTests {
     @Test("A graceful shutdown of the group, and cancelling, end the backplane", arguments: [true, false])
     func ends(isGraceful: Bool) async throws {
-        let topics = Topics(MemoryBackplane(MemoryHub()))
+        let topics = try Topics(.memory())
         let states = topics.states
         let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         let group = ServiceGroup(services: [topics], logger: quiet)

@@ -15,7 +15,7 @@ extension Request {
     public var httpRequest: HTTPRequest {
         var headers = headers
         if let host = HTTPField.Name("Host") { headers[host] = nil }
-        let target = query.map { "\(path)?\($0)" } ?? path
+        let target = head.query.map { "\(path)?\($0)" } ?? path
         return HTTPRequest(
             method: method,
             scheme: tls == nil ? "http" : "https",

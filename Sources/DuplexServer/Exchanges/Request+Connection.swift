@@ -3,6 +3,7 @@
 
 public import DuplexSockets
 import DuplexWire
+import Logging
 
 extension Request {
     /// The connection of a request, the same for all requests that come by it.
@@ -69,14 +70,19 @@ extension Request {
     }
 }
 
+/// Makes the loggers of a server's requests: ``Request/logger``.
+protocol RequestLogging: Sendable {
+    func logger(for head: RequestHead) -> Logger
+}
+
 /// The listener that a connection came by, as far as its requests are concerned.
 final class Entrance: Sendable {
     /// What is listened on; nil in a test that has no port.
     let address: SocketAddress?
     /// The hosts that are answered for there.
     let hosts: AllowedHosts
-    /// What the loggers of its requests are made by.
-    let logging: RequestLogging
+    /// What the loggers of its requests are made by; nil in a test.
+    let logging: (any RequestLogging)?
     /// Whether a client that has ended its side is probed while it waits for a response: the app hasn't said otherwise.
     let probesClients: Bool
     /// Whether a client is given up that acknowledges nothing of a response without an end: the app hasn't said otherwise.
@@ -88,7 +94,7 @@ final class Entrance: Sendable {
     init(
         _ address: SocketAddress?,
         hosts: AllowedHosts,
-        logging: RequestLogging = .none,
+        logging: (any RequestLogging)? = nil,
         probesClients: Bool = false,
         givesUpClients: Bool = false
     ) {

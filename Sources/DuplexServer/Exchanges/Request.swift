@@ -41,7 +41,7 @@ public struct Request: Sendable {
             head: head,
             parameters: parameters,
             body: body.isEmpty ? .none : RequestBody(holding: body),
-            client: Client(remoteAddress: remoteAddress, tls: nil)
+            connection: Connection(remoteAddress: remoteAddress, tls: nil)
         )
     }
 
@@ -70,13 +70,17 @@ public struct Request: Sendable {
     /// request.logger.info("sold", metadata: ["order": "\(order.id)"])   // request_id=7f3a… route="POST /orders" order=12
     /// ```
     ///
-    /// `request_id` is there if ``RouteOption/requestID(_:trustsProxy:)`` is used, from that step on. `route` is there if a
+    /// `request_id` is there if ``RouteOption/requestID(_:trustsProxy:)`` is used, from that middleware on. `route` is there if a
     /// route answers, as the server's routes are now. A request that a test makes has a logger with the label
     /// `duplex.server`, without a route.
     ///
     /// The logger is made, and the route looked up, each time that this is asked for: keep it in a constant to log several
     /// lines.
-    public var logger: Logger { client.entrance.logging.logger(for: self) }
+    public var logger: Logger {
+        var logger = connection.entrance.logging?.logger(for: head) ?? Logger(label: "duplex.server")
+        if let id = self[RequestID.self] { logger[metadataKey: "request_id"] = "\(LogText.escaped(id))" }
+        return logger
+    }
 
     // MARK: What the fields say
 

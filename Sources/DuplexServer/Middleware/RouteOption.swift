@@ -147,11 +147,11 @@ public struct RouteOption: Sendable {
         RouteOption { $0.middleware.append(.beforeWaiting(body)) }
     }
 
-    /// Has something at hand while the handler runs, the steps after this one run, and the body of the response is written.
+    /// Has something at hand while the handler runs, the middleware after this runs, and the body of the response is written.
     ///
     /// A handler that doesn't wait stays one. The handler of a WebSocket runs without it.
     package static func within(_ context: some HandlerContext) -> RouteOption {
-        RouteOption { $0.steps.append(.within(context)) }
+        RouteOption { $0.middleware.append(.within(context)) }
     }
 
     /// Sees each response before it is sent, and may change it: also those of errors, and the server's own refusals.

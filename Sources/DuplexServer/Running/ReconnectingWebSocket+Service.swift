@@ -14,10 +14,10 @@ extension ReconnectingWebSocket: Service {
     /// - Throws: `WebSocketError` as the client's sequences do: if the policy gives up, the last failure. It throws nothing if the
     ///   server has closed in order for good, or the app has called `close(code:reason:)`.
     public nonisolated func run() async throws {
-        let states = states
+        let changes = stateChanges
         await start()
-        await cancelWhenGracefulShutdown { for await _ in states {} }
-        guard case .ended(let end) = await phase else { return await close(code: .goingAway) }
+        await cancelWhenGracefulShutdown { for await _ in changes {} }
+        guard case .ended(let end) = await state else { return await close(code: .goingAway) }
         if let failure = end.failure, !failure.isOrderly { throw failure.error }
     }
 }

@@ -9,14 +9,14 @@ package final class ServingLoops: Sendable {
     /// What connections come by that come by no listener.
     private let entrance: Entrance
     /// What the loggers of requests are made by.
-    let logging: RequestLogging
+    let logging: RouteLogging
     private let ends: EndSummary
     private let loops: [ServerLoop]
     private let byLoop: [ObjectIdentifier: ServerLoop]
     private let tasks: [Task<Void, Never>]
 
     init(_ server: WebServer, _ table: RouteTable, on group: EventLoopGroup, ends: EndSummary) {
-        logging = RequestLogging(server.logger, table)
+        logging = RouteLogging(server.logger, table)
         entrance = Entrance(nil, hosts: server.hosts(at: server.listener.address), logging: logging)
         let addresses = AddressCounter(limit: server.limits.connectionsPerAddress)
         let blocks = BlockedLoopLog(server.logger)

@@ -11,7 +11,7 @@ public import DuplexWire
 /// server.webSockets.pings = .every(.seconds(20), timeout: .seconds(20))
 /// ```
 ///
-/// A route or a group can differ in ``pings``, ``subprotocols``, ``origins``, ``compression`` and ``compressionQuirks`` by the
+/// A route or a group can differ in ``pings``, ``subprotocols``, ``origins`` and ``compression`` by the
 /// ``RouteOption`` of that name. The bounds of messages are in ``ServerLimits/messages``, beside those of requests; the time for
 /// a closing handshake is ``WebServer/closeTimeout``.
 public struct WebSocketServerOptions: Sendable {
@@ -34,7 +34,7 @@ public struct WebSocketServerOptions: Sendable {
     /// The clients whose offers of compression are declined because theirs doesn't work.
     ///
     /// Default: those that are known.
-    public var compressionQuirks = CompressionQuirks.known
+    var compressionQuirks = CompressionQuirks.known
     /// The metrics of WebSockets; for those of requests see ``RouteOption/metrics(_:)``.
     ///
     /// Default: none.

@@ -15,11 +15,11 @@ extension TopicClient: Service {
     /// - Throws: ``TopicError`` with `unavailable` if the policy of ``TopicClientOptions`` gives up. The end by ``close()``
     ///   throws nothing.
     public nonisolated func run() async throws {
-        let states = states
+        let changes = stateChanges
         await start()
-        await cancelWhenGracefulShutdown { for await _ in states {} }
+        await cancelWhenGracefulShutdown { for await _ in changes {} }
         // After the connection's own end the task that reads it notes why.
-        if case .ended = await socket.phase { await running?.value }
+        if case .ended = await socket.state { await running?.value }
         await close()
         try await end?.get()
     }

@@ -202,19 +202,19 @@ struct HeadBounds: Sendable {
 ///
 /// The result is the same wherever the input is cut, errors included. What can be read in two ways is refused rather
 /// than mended: that's what request smuggling lives on (RFC 9112 section 11.2).
-package struct RequestHeadParser: Sendable {
+public struct RequestHeadParser: Sendable {
     private var parser: HeadParser<RequestGrammar>
 
     /// Makes a parser within these limits.
     ///
     /// - Parameter limits: Of these, `headSize` and `headFields` count; the request line has at most 8 KiB of the
     ///   former.
-    package init(limits: HTTPLimits = .internet) {
+    public init(limits: HTTPLimits = .internet) {
         parser = HeadParser(limits: limits)
     }
 
     /// Whether a head has begun and isn't complete; a client that is silent for too long then is answered with 408.
-    package var isMidHead: Bool { parser.isMidHead }
+    public var isMidHead: Bool { parser.isMidHead }
 
     /// Takes input up to the end of a head, and returns the head, or nil if its end hasn't arrived.
     ///
@@ -226,7 +226,7 @@ package struct RequestHeadParser: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: The head, or nil when more input is needed.
     /// - Throws: ``HTTPProtocolError`` with the status to answer.
-    package mutating func parse(
+    public mutating func parse(
         _ input: Span<UInt8>,
         from position: inout Int
     ) throws(HTTPProtocolError) -> RequestHead? {
@@ -313,19 +313,19 @@ extension Span<UInt8> {
 /// Reads the heads of responses from input that arrives in pieces of any size (RFC 9112 section 4).
 ///
 /// The result is the same wherever the input is cut, errors included. Folded fields are unfolded (RFC 9112 section 5.2).
-package struct ResponseHeadParser: Sendable {
+public struct ResponseHeadParser: Sendable {
     private var parser: HeadParser<ResponseGrammar>
 
     /// Makes a parser within these limits.
     ///
     /// - Parameter limits: Of these, `headSize` and `headFields` count; the status line has at most 8 KiB of the
     ///   former. Each line of a folded field counts as a field.
-    package init(limits: HTTPLimits = .internet) {
+    public init(limits: HTTPLimits = .internet) {
         parser = HeadParser(limits: limits)
     }
 
     /// Whether a head has begun and isn't complete.
-    package var isMidHead: Bool { parser.isMidHead }
+    public var isMidHead: Bool { parser.isMidHead }
 
     /// Takes input up to the end of a head, and returns the head, or nil if its end hasn't arrived.
     ///
@@ -337,7 +337,7 @@ package struct ResponseHeadParser: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: The head, or nil when more input is needed.
     /// - Throws: ``HTTPProtocolError`` saying what is wrong with the head.
-    package mutating func parse(
+    public mutating func parse(
         _ input: Span<UInt8>,
         from position: inout Int
     ) throws(HTTPProtocolError) -> ResponseHead? {

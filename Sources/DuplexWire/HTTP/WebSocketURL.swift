@@ -3,25 +3,25 @@
 
 /// Where a WebSocket server is reached: `ws://host[:port]/path?query`, or `wss:` for a connection with TLS
 /// (RFC 6455 section 3); or `ws+unix:/path/of.sock:/path?query` for one on a Unix socket of this machine.
-package struct WebSocketURL: Sendable, Hashable {
+public struct WebSocketURL: Sendable, Hashable {
     /// Whether the connection is secured with TLS.
-    package let isSecure: Bool
+    public let isSecure: Bool
     /// The host in lower case: a name, an IPv4 address, or an IPv6 address without brackets and zone.
-    package let host: String
+    public let host: String
     /// The zone of an IPv6 address, such as `eth0`, which says on which link a link-local address is meant (RFC 6874).
-    package let zone: String?
+    public let zone: String?
     /// The port; 80 for `ws` and 443 for `wss` where none is written.
-    package let port: Int
+    public let port: Int
     /// The path and the query as they go into the request line; at least `/`.
-    package let requestTarget: String
+    public let requestTarget: String
     /// What stands before the `@`, as it was written; nil without one.
     ///
     /// It isn't part of the request target, the Host field or the ``description``, so that a password isn't logged.
-    package let userInfo: String?
+    public let userInfo: String?
     /// The path of the Unix socket, or `@` and its name where it isn't a file; nil for TCP.
     ///
     /// With one the ``host`` is `localhost`, which is what goes into the Host field.
-    package let unixPath: String?
+    public let unixPath: String?
 
     private let authorityHost: String
 
@@ -36,7 +36,7 @@ package struct WebSocketURL: Sendable, Hashable {
     ///
     /// - Parameter text: The URL.
     /// - Throws: ``WebSocketURLError`` saying what is wrong with it.
-    package init(_ text: String) throws(WebSocketURLError) {
+    public init(_ text: String) throws(WebSocketURLError) {
         try self.init(text) { host throws(WebSocketURLError) in throw WebSocketURLError(unconverted: host) }
     }
 
@@ -129,12 +129,12 @@ package struct WebSocketURL: Sendable, Hashable {
     }
 
     /// The value of the Host field: the host, and the port unless it's the scheme's own (RFC 6455 section 4.1, item 4).
-    package var hostField: String {
+    public var hostField: String {
         port == (isSecure ? 443 : 80) ? authorityHost : "\(authorityHost):\(port)"
     }
 
     /// The origin of a page that the server would serve from the same host and port, such as `https://example.com`.
-    package var origin: String { (isSecure ? "https://" : "http://") + hostField }
+    public var origin: String { (isSecure ? "https://" : "http://") + hostField }
 
     /// Blanks and line ends around a URL, as copying one brings them along (URL Standard, section 4.4).
     private static func withoutBlanksAround(_ text: String) -> String {
@@ -217,7 +217,7 @@ package struct WebSocketURL: Sendable, Hashable {
 
 extension WebSocketURL: CustomStringConvertible {
     /// The URL without user information, with the zone if there is one, and with the port unless it's the scheme's own.
-    package var description: String {
+    public var description: String {
         if let unixPath { return "ws+unix:\(Self.encoded(unixPath)):\(requestTarget)" }
         let scheme = isSecure ? "wss://" : "ws://"
         guard let zone else { return scheme + hostField + requestTarget }
@@ -243,9 +243,10 @@ extension Authority {
 }
 
 /// What is wrong with a URL.
-package struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of faults; later versions may add some.
-    package enum Code: String, Sendable {
+    @nonexhaustive
+    public enum Code: String, Sendable {
         /// The scheme is none of ws, wss, http and https.
         case scheme
         /// The host is missing, or the host or the port is malformed.
@@ -259,9 +260,9 @@ package struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConvert
     }
 
     /// The kind of fault.
-    package let code: Code
+    public let code: Code
     /// What was seen, in plain words.
-    package let message: String
+    public let message: String
 
     /// The error of a host that has to be in ASCII; with the form that it has there, if no tables are needed to know it.
     ///
@@ -275,13 +276,13 @@ package struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConvert
     }
 
     /// Makes an error.
-    package init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
     /// The code and the message in one line.
-    package var description: String { "WebSocketURLError.\(code.rawValue): \(message)" }
+    public var description: String { "WebSocketURLError.\(code.rawValue): \(message)" }
 }
 
 /// The form in ASCII of host names with other characters (RFC 3492), for names that need no tables to be prepared for it.

@@ -7,13 +7,13 @@ package import HTTPTypes
 ///
 /// Send ``requestBytes``, then hand in what arrives until there's a result or an error. Randomness and the digest are
 /// handed in, too.
-package struct ClientHandshake: Sendable {
+public struct ClientHandshake: Sendable {
     /// What was agreed on.
-    package struct Result: Sendable, Hashable {
+    public struct Result: Sendable, Hashable {
         /// The server's response head, with its other fields, such as cookies.
-        package let responseHead: ResponseHead
+        public let responseHead: ResponseHead
         /// The subprotocol that the server chose; nil for none.
-        package let subprotocol: String?
+        public let subprotocol: String?
         /// The extensions that the server accepted, with its parameters: each has been offered, but what the parameters
         /// agree to is for the extension to judge, unless it is permessage-deflate: see ``deflate``.
         package let extensions: [ExtensionOffer]
@@ -30,7 +30,7 @@ package struct ClientHandshake: Sendable {
     }
 
     /// The request to send.
-    package let requestBytes: [UInt8]
+    public let requestBytes: [UInt8]
 
     private let sent: HandshakeHint.Sent
     private let expectation: ResponseExpectation
@@ -94,7 +94,7 @@ package struct ClientHandshake: Sendable {
     ///   - position: Where to begin; left after the last byte taken.
     /// - Returns: What was agreed on, or nil when more input is needed; nil as well after the result has been returned.
     /// - Throws: ``HandshakeError``; the same again at each further call.
-    package mutating func receive(
+    public mutating func receive(
         _ input: Span<UInt8>,
         from position: inout Int
     ) throws(HandshakeError) -> Result? {
@@ -109,7 +109,7 @@ package struct ClientHandshake: Sendable {
     /// Takes note that the stream has ended, or that the caller won't wait any longer, before there was a result.
     ///
     /// - Returns: The error that this makes of the handshake, with what has arrived of the response.
-    package mutating func finish() -> HandshakeError {
+    public mutating func finish() -> HandshakeError {
         let error =
             switch state {
             case .failed(let error): error

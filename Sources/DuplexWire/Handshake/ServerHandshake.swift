@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-package import HTTPTypes
+public import HTTPTypes
 
 /// The server's part of the handshake that makes a WebSocket of an HTTP/1.1 request (RFC 6455 section 4.2).
-package enum ServerHandshake {
+public enum ServerHandshake {
     /// What comes of a request.
-    package enum Outcome: Sendable, Hashable {
+    public enum Outcome: Sendable, Hashable {
         /// The connection becomes a WebSocket as soon as the response head is on its way.
         case accept(Acceptance)
         /// The request is answered with an error, and the connection stays with HTTP.
@@ -14,11 +14,11 @@ package enum ServerHandshake {
     }
 
     /// An agreement.
-    package struct Acceptance: Sendable, Hashable {
+    public struct Acceptance: Sendable, Hashable {
         /// The 101 to send; the caller may add fields of its own, such as cookies.
-        package var responseHead: ResponseHead
+        public var responseHead: ResponseHead
         /// The subprotocol agreed on; nil for none.
-        package private(set) var subprotocol: String?
+        public private(set) var subprotocol: String?
         /// The extensions agreed on, as they are answered.
         package private(set) var extensions: [ExtensionOffer]
         /// What was agreed on for permessage-deflate by ``ServerHandshakeOptions/deflate``; nil for none.
@@ -30,7 +30,7 @@ package enum ServerHandshake {
         ///   - subprotocol: one of those that the client asks for (RFC 6455 section 4.2.2).
         ///   - head: the head of the request.
         /// - Returns: whether the client asks for it; nothing changes when it doesn't.
-        package mutating func choose(subprotocol: String, askedForIn head: RequestHead) -> Bool {
+        public mutating func choose(subprotocol: String, askedForIn head: RequestHead) -> Bool {
             guard SubprotocolHeader.parse(head.headers)?.contains(subprotocol) == true else { return false }
             self.subprotocol = subprotocol
             responseHead.headers[.secWebSocketProtocol] = subprotocol
@@ -48,20 +48,20 @@ package enum ServerHandshake {
     }
 
     /// A refusal.
-    package struct Refusal: Error, Sendable, Hashable {
+    public struct Refusal: Error, Sendable, Hashable {
         /// The status to answer.
-        package let status: HTTPResponse.Status
+        public let status: HTTPResponse.Status
         /// The fields that belong to the status, such as Sec-WebSocket-Version with a 426.
-        package let headers: HTTPFields
+        public let headers: HTTPFields
         /// Why, in plain words; fit to be sent as the body.
-        package let message: String
+        public let message: String
     }
 
     /// Whether the request asks for a WebSocket at all, well or badly.
     ///
     /// - Parameter head: The head of the request.
     /// - Returns: Whether Upgrade names `websocket`.
-    package static func isUpgrade(_ head: RequestHead) -> Bool {
+    public static func isUpgrade(_ head: RequestHead) -> Bool {
         head.hasUpgrade && head.headers.hasToken("websocket", in: .upgrade)
     }
 
@@ -210,20 +210,20 @@ extension ServerHandshake.Refusal {
 }
 
 /// What a server agrees to in a WebSocket handshake.
-package struct ServerHandshakeOptions: Sendable {
+public struct ServerHandshakeOptions: Sendable {
     /// Chooses among the extensions that a client offers: takes the offers in the client's order, returns the answers.
     package typealias ExtensionChoice = @Sendable ([ExtensionOffer]) -> [ExtensionOffer]
 
     /// The subprotocols that the server speaks, the preferred one first; names that aren't tokens are never chosen.
-    package var subprotocols: [String] = []
+    public var subprotocols: [String] = []
     /// Whether a client that has none of ``subprotocols`` to offer is refused.
     ///
     /// Default: false, and the connection has no subprotocol.
-    package var requiresSubprotocol = false
+    public var requiresSubprotocol = false
     /// Which browsers' pages may connect.
     ///
     /// Default: those from the same host.
-    package var origin = OriginPolicy.sameHost
+    public var origin = OriginPolicy.sameHost
     /// Chooses among the extensions that a client offers, such as `permessage-deflate`.
     ///
     /// Default: declines all.
@@ -236,5 +236,5 @@ package struct ServerHandshakeOptions: Sendable {
     package var deflate: DeflateNegotiation?
 
     /// Makes options: no subprotocol, no extension, and pages of the same host only.
-    package init() {}
+    public init() {}
 }

@@ -157,19 +157,19 @@ public final class WebSocketSession {
     /// - Parameters:
     ///   - role: which side this is.
     ///   - limits: what the peer may make this side hold.
-    ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
+    ///   - pings: when to ping. Default: a ping every 20 s, and 20 s for its pong.
     ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
     ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
     ///   - now: the time.
     public convenience init(
         role: Role,
         limits: MessageLimits = .internet,
-        keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
+        pings: PingPolicy = .every(.seconds(20), timeout: .seconds(20)),
         closeTimeout: Duration = .seconds(10),
         maskingKeys: MaskingKeys? = nil,
         now: Instant
     ) {
-        let settings = SessionSettings(limits: limits, keepalive: keepalive, closeTimeout: closeTimeout)
+        let settings = SessionSettings(limits: limits, pings: pings, closeTimeout: closeTimeout)
         self.init(role: role, settings: settings, maskingKeys: maskingKeys, now: now)
     }
 

@@ -54,9 +54,9 @@ struct DemoSceneTests {
             #expect(Set(nodes.map(\.id)).count == nodes.count)
             for node in nodes {
                 for child in node.children {
-                    #expect(child.frame.x >= 0 && child.frame.x + child.frame.width <= node.width, "\(child.id)")
+                    #expect(child.x >= 0 && child.x + child.width <= node.width, "\(child.id)")
                     #expect(
-                        child.frame.y >= 0 && child.frame.y + child.frame.height <= node.height,
+                        child.y >= 0 && child.y + child.height <= node.height,
                         "\(child.id)"
                     )
                 }

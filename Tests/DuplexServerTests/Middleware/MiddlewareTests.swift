@@ -36,7 +36,7 @@ struct MiddlewareTests {
             next: @Sendable (Request) async throws -> Response
         ) async throws -> Response {
             count.withLock { $0 += 1 }
-            switch request.query {
+            switch request.head.query {
             case "refuse": return Response(.forbidden)
             case "throw": throw Problem(.conflict, "No.")
             default: return try await next(request)
@@ -48,17 +48,17 @@ struct MiddlewareTests {
     private static func addRoutes(to routes: inout some RouteBuilder, _ gate: Gate) {
         routes.use(gate, Tag(name: "outer"))
         routes.use(.after { _, response in response.headers[.server] = "after" })
-        routes.get("/", .middleware(Tag(name: "inner"))) { _ in "handler" }
+        routes.get("/page", .middleware(Tag(name: "inner"))) { _ in "handler" }
         routes.webSocket("/socket") { socket in try await socket.send("hi") }
     }
 
     private static func check(_ client: TestClient, _ prefix: String, _ gate: Gate) async throws {
-        let response = try await client.get(prefix + "/")
+        let response = try await client.get(prefix + "/page")
         #expect(response.text == "handler" && response.headers[.server] == "after")
         #expect(response.headers[values: .via] == ["inner", "outer"])
-        let refused = try await client.get(prefix + "/?refuse")
+        let refused = try await client.get(prefix + "/page?refuse")
         #expect(refused.status == .forbidden && refused.headers[values: .via] == [])
-        #expect(try await client.get(prefix + "/?throw").status == .conflict)
+        #expect(try await client.get(prefix + "/page?throw").status == .conflict)
         let socket = try await client.webSocket(prefix + "/socket")
         #expect(try await socket.receive() == .text("hi"))
         await socket.close()
@@ -73,7 +73,9 @@ struct MiddlewareTests {
         try await server.test { client async throws in
             try await Self.check(client, "", gate)
             let missing = try await client.get("/nothing")
-            #expect(missing.status == .notFound && missing.headers[values: .via] == ["outer"])
+            #expect(missing.status == .notFound && gate.seen == 5)
+            // The server answers by throwing a problem, which no middleware here catches.
+            #expect(missing.headers[values: .via] == [])
         }
     }
 

@@ -22,7 +22,7 @@ struct ReconnectingWebSocketServiceTests {
                 closed.yield(socket.closeReport.received?.code)
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
+            let client = ReconnectingWebSocket("ws://\(address)/")
             let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
             let group = ServiceGroup(services: [client], logger: quiet)
             let running = Task { try await group.run() }
@@ -31,7 +31,7 @@ struct ReconnectingWebSocketServiceTests {
             await group.triggerGracefulShutdown()
             #expect(try await messages.next() == nil)
             try await running.value
-            #expect(await client.phase == .ended(.closed))
+            #expect(await client.state == .ended(.closed))
         }
         for await code in codes {
             #expect(code == .goingAway)
@@ -44,13 +44,13 @@ struct ReconnectingWebSocketServiceTests {
         try await withServer { server in
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
-            let states = client.states
+            let client = ReconnectingWebSocket("ws://\(address)/")
+            let states = client.stateChanges
             let running = Task { try await client.run() }
-            for await change in states { if case .open = change.phase { break } }
+            for await change in states { if case .open = change.state { break } }
             running.cancel()
             try await running.value
-            #expect(await client.phase == .ended(.closed))
+            #expect(await client.state == .ended(.closed))
         }
     }
 
@@ -60,10 +60,10 @@ struct ReconnectingWebSocketServiceTests {
             server.get("/refused") { _ in Response(.forbidden) }
             server.webSocket("/closed") { socket in await socket.close() }
         } _: { address in
-            let refused = ReconnectingWebSocket(urls: ["ws://\(address)/refused"])
+            let refused = ReconnectingWebSocket("ws://\(address)/refused")
             let error = await #expect(throws: WebSocketError.self) { try await refused.run() }
             #expect(error?.status == .forbidden)
-            try await ReconnectingWebSocket(urls: ["ws://\(address)/closed"]).run()
+            try await ReconnectingWebSocket("ws://\(address)/closed").run()
         }
     }
 }

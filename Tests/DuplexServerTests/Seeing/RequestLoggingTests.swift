@@ -32,7 +32,7 @@ struct RequestLoggingTests {
             request.logger.notice("sold")
             return HTTPResponse.Status.noContent
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             let id = try await client.get("/users/7").text
             #expect(id.utf8.count == 32)
             #expect(try await client.post("/orders").status == .noContent)
@@ -63,7 +63,7 @@ struct RequestLoggingTests {
         } handler: { _ in
             HTTPResponse.Status.gone
         }
-        try await WebServer.testing(server) { client async throws in
+        try await server.test { client async throws in
             _ = try await client.get("/users/7")
             #expect(try await client.get("/a.cgi").status == .gone)
             #expect(try await client.get("/nothing").status == .notFound)
@@ -100,7 +100,7 @@ struct RequestLoggingTests {
     func handMade() throws {
         let head = try RequestHead(method: .get, target: "/", headers: [.init("Host") ?? .accept: "a"])
         for head in [head, .unread] {
-            let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+            let request = Request(head: head, connection: Request.Connection(remoteAddress: nil, tls: nil))
             request[RequestID.self] = "7"
             #expect(request.logger.label == "duplex.server" && request.logger[metadataKey: "request_id"] == "7")
             #expect(request.logger[metadataKey: "route"] == nil)

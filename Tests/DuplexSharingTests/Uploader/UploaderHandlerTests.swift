@@ -39,7 +39,7 @@ struct UploaderHandlerTests {
     @Test("An encoder and a decoder of the app's don't hold for the API")
     func ownJSON() async throws {
         try await withTestFolder { root in
-            let folder = try SharedFolder(root, FolderOptions())
+            let folder = try SharedFolder(root)
             var server = WebServer(port: 0)
             server.use(
                 .json {
@@ -50,7 +50,7 @@ struct UploaderHandlerTests {
                     return JSONDefaults.makeDecoder()
                 }
             )
-            server.uploader("/files", root: folder)
+            server.uploader("/files", folder: folder)
             try await server.test { client async throws in
                 let headers: HTTPFields = [.contentType: "application/json"]
                 let answer = try await client.post("/files/create", headers: headers, body: #"{"path":"a"}"#.utf8)

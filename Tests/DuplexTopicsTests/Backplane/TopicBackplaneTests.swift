@@ -13,7 +13,8 @@ import Testing
         let (one, two) = (try Topics(memory), try Topics(memory))
         var messages = two["a"].makeAsyncIterator()
         try await one["a"].publish(confirming: .text("1"))
-        #expect(try await messages.next()?.text == "1")
+        let message = await messages.next()
+        #expect(message?.text == "1")
         await one.close()
         await two.close()
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-package import HTTPTypes
+public import HTTPTypes
 
 /// Takes a message's body out of input that arrives in pieces of any size (RFC 9112 sections 6 and 7).
 ///
 /// A body that is streamed is taken piece by piece with ``next(_:from:)``, which copies nothing; a short one is put
 /// together with ``decode(_:from:into:)``.
-package struct BodyDecoder: Sendable {
+public struct BodyDecoder: Sendable {
     private enum State {
         case counting(rest: Int)
         case chunked(ChunkedDecoder)
@@ -30,7 +30,7 @@ package struct BodyDecoder: Sendable {
     ///     (RFC 9112 section 5.2). Default: false.
     /// - Throws: ``HTTPProtocolError`` with the status 413 if the body is announced to be longer than the limit. Nothing has
     ///   been read then, so a server needn't answer `100 Continue`.
-    package init(
+    public init(
         _ framing: BodyFraming,
         limits: HTTPLimits = .internet,
         isResponse: Bool = false
@@ -46,7 +46,7 @@ package struct BodyDecoder: Sendable {
     }
 
     /// Whether the body's end has been reached.
-    package var isComplete: Bool {
+    public var isComplete: Bool {
         switch state {
         case .ending, .complete: true
         case .counting, .chunked, .untilClose, .failed: false
@@ -54,7 +54,7 @@ package struct BodyDecoder: Sendable {
     }
 
     /// How many bytes are still to come, where that was said before; nil where it is known at the end.
-    package var announcedRest: Int? {
+    public var announcedRest: Int? {
         switch state {
         case .counting(let rest): rest
         case .ending, .complete: 0
@@ -74,7 +74,7 @@ package struct BodyDecoder: Sendable {
     ///   body, and when the end has been returned. All bytes together are never more than the limit.
     /// - Throws: ``HTTPProtocolError`` if the chunks are malformed (400), or the body (413) or its trailers (431) are longer
     ///   than the limit.
-    package mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPProtocolError) -> BodyPiece? {
+    public mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPProtocolError) -> BodyPiece? {
         do throws(HTTPProtocolError) {
             return try advance(input, from: &position)
         } catch {
@@ -93,7 +93,7 @@ package struct BodyDecoder: Sendable {
     ///   - body: What the body's bytes are appended to; never more of them than the limit.
     /// - Returns: Whether the body is complete.
     /// - Throws: ``HTTPProtocolError`` if the chunks are malformed (400) or the body is longer than the limit (413).
-    package mutating func decode(
+    public mutating func decode(
         _ input: Span<UInt8>,
         from position: inout Int,
         into body: inout [UInt8]
@@ -107,7 +107,7 @@ package struct BodyDecoder: Sendable {
     /// Takes note that the stream has ended.
     ///
     /// - Throws: ``HTTPProtocolError`` unless the body is complete or lasts until the connection closes.
-    package mutating func finish() throws(HTTPProtocolError) {
+    public mutating func finish() throws(HTTPProtocolError) {
         switch state {
         case .ending, .complete: break
         case .untilClose: state = .ending(trailers: [:])
@@ -188,7 +188,7 @@ extension Span<UInt8> {
 }
 
 /// The next thing that a message's body has: some of its bytes, or its end.
-package enum BodyPiece: Sendable, Hashable {
+public enum BodyPiece: Sendable, Hashable {
     /// Bytes of the body, by their place in the input that was handed in; never empty.
     case data(Range<Int>)
     /// The body is complete, with the fields that followed a chunked one (RFC 9112 section 7.1.2).

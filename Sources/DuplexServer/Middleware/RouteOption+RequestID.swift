@@ -4,12 +4,6 @@
 import DuplexWire
 public import HTTPTypes
 
-/// The id of a request, by which its traces in several places are found: `request[RequestID.self]`.
-public enum RequestID: RequestKey {
-    /// Visible ASCII, at most 128 bytes.
-    public typealias Value = String
-}
-
 extension RouteOption {
     /// Gives each request an id, which goes back with the response.
     ///
