@@ -7,7 +7,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The encoder and the decoder for JSON where an app gives none: bodies and events of a server, and messages by ``JSONCodec``.
+/// The encoder and the decoder for JSON where an app gives none: bodies and events of a server, and messages of WebSockets, by
+/// `messages(of:)`, `send(json:)` and ``JSONCodec``.
 ///
 /// Dates are texts in ISO 8601, in UTC and whole seconds, such as `2026-11-29T10:00:00Z`. Fractions of a second and offsets
 /// from UTC are read as well. All else is as Foundation has it. For other settings start from these:

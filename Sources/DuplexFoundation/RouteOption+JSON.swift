@@ -25,7 +25,8 @@ extension RouteOption {
     /// It holds in handlers and in the steps after this one: for values that routes return, for `Response(json:)`,
     /// `Request.decode(_:)`, `ServerSentEvent(json:)` and what sends or publishes such events. The option of a route takes the
     /// place of its group's, that of a group of the server's. An encoder or a decoder that is given to a call is used instead.
-    /// It doesn't hold in tasks that are detached, nor for messages of WebSockets: give a ``JSONCodec`` those closures.
+    /// It doesn't hold in tasks that are detached, nor for messages of WebSockets: give `messages(of:)`,
+    /// `send(json:)` or a ``JSONCodec`` those closures.
     ///
     /// - Parameters:
     ///   - encoder: makes the encoder of each value. It is called on the connection's loop and must not block. Default:

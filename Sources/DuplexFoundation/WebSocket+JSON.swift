@@ -25,12 +25,13 @@ extension WebSocket {
     /// - Parameters:
     ///   - type: the type of the values; each has a message of its own, a text or bytes.
     ///   - undecodable: what happens to messages that can't be decoded. Default: they are reported.
-    ///   - decoder: makes the decoder of each message, with the settings that it is to have. Default: Foundation's settings.
+    ///   - decoder: makes the decoder of each message, with the settings that it is to have. Default:
+    ///     ``JSONDefaults/makeDecoder()``, with dates in ISO 8601, as of ``JSONCodec``.
     /// - Returns: the values.
     public nonisolated func messages<Value: Decodable & Sendable>(
         of type: Value.Type,
         undecodable: UndecodablePolicy = .report,
-        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDefaults.makeDecoder() }
     ) -> some AsyncSequence<Value, WebSocketError> & Sendable {
         messages(of: type, codec: JSONCodec<Value, String>(decoder: decoder), undecodable: undecodable)
     }
@@ -39,11 +40,12 @@ extension WebSocket {
     ///
     /// - Parameters:
     ///   - value: the value.
-    ///   - encoder: makes the encoder, with the settings that it is to have. Default: Foundation's settings.
+    ///   - encoder: makes the encoder, with the settings that it is to have. Default: ``JSONDefaults/makeEncoder()``, with
+    ///     dates in ISO 8601, as of ``JSONCodec``.
     /// - Throws: `WebSocketError` with `encodingFailed`, with nothing sent; else as `send(_:)` with a message.
     public nonisolated func send(
         json value: some Encodable & Sendable,
-        encoder: @Sendable () -> JSONEncoder = { JSONEncoder() }
+        encoder: @Sendable () -> JSONEncoder = { JSONDefaults.makeEncoder() }
     ) async throws {
         try await send(Message(json: value, encoder()))
     }
@@ -57,18 +59,20 @@ extension ReconnectingWebSocket {
     /// ```
     ///
     /// Ends and throws as `messages` does, and throws a `WebSocketError` with `decodingFailed` for a message that can't be
-    /// decoded: it ends a `for` loop, and the client goes on. Iterated by one task at a time.
+    /// decoded: it ends a `for` loop, and the client goes on. Iterated by one task at a time; use this, `messages` or
+    /// `sessions`.
     ///
     /// - Parameters:
     ///   - type: the type of the values; each has a message of its own, a text or bytes.
     ///   - undecodable: what happens to messages that can't be decoded; to close means to close the client. Default: they
     ///     are reported.
-    ///   - decoder: makes the decoder of each message, with the settings that it is to have. Default: Foundation's settings.
+    ///   - decoder: makes the decoder of each message, with the settings that it is to have. Default:
+    ///     ``JSONDefaults/makeDecoder()``, with dates in ISO 8601, as of ``JSONCodec``.
     /// - Returns: the values.
     public nonisolated func messages<Value: Decodable & Sendable>(
         of type: Value.Type,
         undecodable: UndecodablePolicy = .report,
-        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDefaults.makeDecoder() }
     ) -> some AsyncSequence<Value, WebSocketError> & Sendable {
         messages(of: type, codec: JSONCodec<Value, String>(decoder: decoder), undecodable: undecodable)
     }
@@ -77,11 +81,12 @@ extension ReconnectingWebSocket {
     ///
     /// - Parameters:
     ///   - value: the value.
-    ///   - encoder: makes the encoder, with the settings that it is to have. Default: Foundation's settings.
+    ///   - encoder: makes the encoder, with the settings that it is to have. Default: ``JSONDefaults/makeEncoder()``, with
+    ///     dates in ISO 8601, as of ``JSONCodec``.
     /// - Throws: `WebSocketError` with `encodingFailed`, with nothing taken; else as `send(_:)` with a message.
     public nonisolated func send(
         json value: some Encodable & Sendable,
-        encoder: @Sendable () -> JSONEncoder = { JSONEncoder() }
+        encoder: @Sendable () -> JSONEncoder = { JSONDefaults.makeEncoder() }
     ) async throws {
         try await send(Message(json: value, encoder()))
     }

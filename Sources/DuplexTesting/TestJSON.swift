@@ -24,7 +24,7 @@ extension TestClient {
     ///   - value: the value.
     ///   - headers: the fields. Host and Content-Length are added, and Content-Type with `application/json`, unless they are
     ///     there.
-    ///   - encoder: writes the JSON. Default: Foundation's, as it is.
+    ///   - encoder: writes the JSON. Default: one as a server has it, with dates in ISO 8601.
     /// - Returns: the response, whole.
     /// - Throws: `EncodingError`; else as ``request(_:_:headers:body:)``.
     public func request(
@@ -32,11 +32,12 @@ extension TestClient {
         _ path: String,
         json value: some Encodable,
         headers: HTTPFields = [:],
-        encoder: JSONEncoder = JSONEncoder()
+        encoder: JSONEncoder? = nil
     ) async throws -> TestResponse {
         var headers = headers
         if !headers.contains(.contentType) { headers[.contentType] = "application/json" }
-        return try await request(method, path, headers: headers, body: [UInt8](try encoder.encode(value)))
+        let json = try (encoder ?? ServerJSON.makeEncoder()).encode(value)
+        return try await request(method, path, headers: headers, body: [UInt8](json))
     }
 
     /// Makes a POST request with a value in JSON; see ``request(_:_:json:headers:encoder:)``.
@@ -44,7 +45,7 @@ extension TestClient {
         _ path: String,
         json value: some Encodable,
         headers: HTTPFields = [:],
-        encoder: JSONEncoder = JSONEncoder()
+        encoder: JSONEncoder? = nil
     ) async throws -> TestResponse {
         try await request(.post, path, json: value, headers: headers, encoder: encoder)
     }
@@ -54,7 +55,7 @@ extension TestClient {
         _ path: String,
         json value: some Encodable,
         headers: HTTPFields = [:],
-        encoder: JSONEncoder = JSONEncoder()
+        encoder: JSONEncoder? = nil
     ) async throws -> TestResponse {
         try await request(.put, path, json: value, headers: headers, encoder: encoder)
     }
@@ -64,7 +65,7 @@ extension TestClient {
         _ path: String,
         json value: some Encodable,
         headers: HTTPFields = [:],
-        encoder: JSONEncoder = JSONEncoder()
+        encoder: JSONEncoder? = nil
     ) async throws -> TestResponse {
         try await request(.patch, path, json: value, headers: headers, encoder: encoder)
     }
@@ -75,17 +76,40 @@ extension TestResponse {
     ///
     /// - Parameters:
     ///   - type: the type of the value.
-    ///   - decoder: reads the JSON. Default: Foundation's, as it is.
+    ///   - decoder: reads the JSON. Default: one as a server has it, with dates in ISO 8601.
     /// - Returns: the value.
     /// - Throws: ``TestingError`` with `undecodable` if the body isn't such a value; it shows the response.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
-        decoder: JSONDecoder = JSONDecoder()
+        decoder: JSONDecoder? = nil
     ) throws -> Value {
         do {
-            return try decoder.decode(type, from: Data(body))
+            return try (decoder ?? ServerJSON.makeDecoder()).decode(type, from: Data(body))
         } catch {
             throw TestingError.undecodable("\(type)", error, self)
         }
+    }
+}
+
+/// JSON as a server reads and writes it unless the app sets something else; as `JSONDefaults` of `DuplexFoundation`.
+private enum ServerJSON {
+    static func makeEncoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        return encoder
+    }
+
+    static func makeDecoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom(date)
+        return decoder
+    }
+
+    private static let date: @Sendable (any Decoder) throws -> Date = { decoder in
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        if let date = try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text) { return date }
+        if let date = try? Date.ISO8601FormatStyle().parse(text) { return date }
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "The date isn't in ISO 8601.")
     }
 }

@@ -119,6 +119,37 @@ import Testing
         }
     }
 
+    private struct Quote: Codable, Equatable, Sendable {
+        var date: Date
+    }
+
+    @Test("Dates are in ISO 8601 without a codec, too, of a connection and of a client")
+    func dates() async throws {
+        let (quote, text) = (Quote(date: Date(timeIntervalSince1970: 0)), #"{"date":"1970-01-01T00:00:00Z"}"#)
+        #expect(try JSONCodec<Quote, Quote>().encode(quote) == .text(text))
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        } _: { address in
+            let socket = try await WebSocket.connect(to: "ws://\(address)/")
+            try await socket.send(json: quote)
+            #expect(try await socket.receive() == .text(text))
+            try await socket.send(text)
+            var quotes = socket.messages(of: Quote.self).makeAsyncIterator()
+            #expect(try await quotes.next() == quote)
+            await socket.close()
+            let client = ReconnectingWebSocket("ws://\(address)/")
+            try await client.send(json: quote)
+            var messages = client.messages.makeAsyncIterator()
+            #expect(try await messages.next() == .text(text))
+            try await client.send(text)
+            var others = client.messages(of: Quote.self).makeAsyncIterator()
+            #expect(try await others.next() == quote)
+            await client.close()
+        }
+    }
+
     @Test("A message that isn't such a value ends a loop with its error, or is skipped, and the connection goes on")
     func undecodable() async throws {
         try await withServer { server in
@@ -132,7 +163,9 @@ import Testing
             }
             #expect(error?.code == .decodingFailed)
             var prices: [Price] = []
-            for try await price in socket.messages(of: Price.self, undecodable: .skip { _, _ in }) { prices.append(price) }
+            for try await price in socket.messages(of: Price.self, undecodable: .skip { _, _ in }) {
+                prices.append(price)
+            }
             #expect(prices == [Price(cents: 1), Price(cents: 2)])
         }
     }

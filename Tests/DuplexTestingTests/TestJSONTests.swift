@@ -40,6 +40,19 @@ struct TestJSONTests {
         }
     }
 
+    @Test("Dates are in ISO 8601 as of a server, and are read with a fraction of a second, too")
+    func dates() async throws {
+        let note = Note(text: "hi", date: Date(timeIntervalSince1970: 0))
+        try await Self.server().test { client async throws in
+            let response = try await client.post("/notes", json: note)
+            #expect(response.text.contains("1970-01-01T00:00:00Z"))
+            #expect(try response.decode(Note.self) == note)
+            let later = ["text": "hi", "date": "1970-01-01T00:00:00.500Z"]
+            let halfASecond = try await client.post("/notes", json: later).decode(Note.self).date
+            #expect(halfASecond == Date(timeIntervalSince1970: 0.5))
+        }
+    }
+
     @Test("The media type of the fields is kept, and the encoder and decoder are the test's")
     func settings() async throws {
         let encoder = JSONEncoder()
