@@ -28,6 +28,7 @@ struct Connection {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0 && errno == EINTR { continue }
             guard count > 0 else { throw Failure() }
             rest = rest.dropFirst(count)
         }
@@ -35,12 +36,18 @@ struct Connection {
 
     /// Returns what has arrived, no bytes at the end, and nil if nothing arrives in time.
     func read(within time: Duration) -> [UInt8]? {
-        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let milliseconds = max(0, min(time / .milliseconds(1) + 1, 3_600_000))
-        guard poll(&request, 1, Int32(milliseconds)) > 0 else { return nil }
+        let end = ContinuousClock.now.advanced(by: time)
         var bytes = [UInt8](repeating: 0, count: 16_384)
-        let count = recv(descriptor, &bytes, bytes.count, 0)
-        return Array(bytes.prefix(max(0, count)))
+        while true {
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let milliseconds = ContinuousClock.now.duration(to: end) / .milliseconds(1) + 1
+            let ready = poll(&request, 1, Int32(max(0, min(milliseconds, 3_600_000))))
+            if ready == 0 { return nil }
+            let count = ready > 0 ? recv(descriptor, &bytes, bytes.count, 0) : -1
+            // The handler of a signal has interrupted the wait.
+            if count < 0 && errno == EINTR { continue }
+            return Array(bytes.prefix(max(0, count)))
+        }
     }
 
     func close() { _ = Glibc.close(descriptor) }
@@ -53,6 +60,7 @@ struct Time {
 }
 
 let url = try WebSocketURL(CommandLine.arguments.dropFirst().first ?? "ws://localhost:8080/echo")
+precondition(!url.isSecure && url.unixPath == nil, "TLS and Unix sockets are left out here.")
 let connection = try Connection(host: url.host, port: url.port)
 let time = Time()
 
@@ -83,18 +91,18 @@ while true {
         case .piece, .ping, .pong, .unaskedPong: break
         }
     }
-    try connection.write(session.takeControlOutput())
+    // Asked each time: a peer that sends without a pause must not put it off.
+    switch session.deadlinePassed(now: time.now) {
+    case .pingTimedOut(let error), .messageTimedOut(let error): session.fail(error, now: time.now)
+    case .closeTimedOut: session.reset()
+    case .none, .wrote: break
+    }
+    do { try connection.write(session.takeControlOutput()) } catch { session.endOfStream() }
     if session.state == .closed { break }
     let wait = session.deadline.map { time.now.duration(to: $0) } ?? .seconds(60)
     if let bytes = connection.read(within: wait) {
         (input, position) = (bytes, 0)
         if bytes.isEmpty { session.endOfStream() }
-        continue
-    }
-    switch session.deadlinePassed(now: time.now) {
-    case .pingTimedOut(let error), .messageTimedOut(let error): session.fail(error, now: time.now)
-    case .closeTimedOut: session.reset()
-    case .none, .wrote: break
     }
 }
 connection.close()

@@ -18,6 +18,8 @@ struct EchoConnection {
     }
 
     mutating func receive(_ bytes: [UInt8], now: Instant) {
+        // After a refusal there is no second request.
+        if isOver { return }
         var bytes = bytes
         var position = 0
         if session == nil { shakeHands(bytes, &position, now) }

@@ -107,6 +107,14 @@ extension SnippetServersTests {
             client: "SSL_CERT_FILE=cert.pem $snippets/TLSUpgrade",
             expected: ["220 mail\n", "250 STARTTLS\n220 go\n-- TLS 1.3, ", "250 STARTTLS\n221 bye\n"]
         ),
+        // The client gets messages without a pause, and no close frame.
+        Conversation(
+            server: "a server that never closes",
+            command: "python3 server.py",
+            preparation: "printf '%s\\n' '\(busyServer)' > server.py",
+            client: "$snippets/BlockingClient",
+            expected: ["hello\n", "closed by this side with 1000 (normal closure), and reset before the peer's answer"]
+        ),
     ]
 
     /// Knows what the snippet says to it.
@@ -120,6 +128,21 @@ extension SnippetServersTests {
         while command := peer.recv(1000):
             peer.sendall(answers.get(command[:4], b"220 go\\r\\n"))
             if command.startswith(b"STARTTLS"): peer = context.wrap_socket(peer, server_side=True)
+        """
+
+    /// Sends messages for half a minute, whatever the client says.
+    private static let busyServer = """
+        import base64, hashlib, re, socket, time
+        peer = socket.create_server(("127.0.0.1", 8080)).accept()[0]
+        head = b""
+        while b"\\r\\n\\r\\n" not in head: head += peer.recv(1000)
+        key = re.search(b"(?i)sec-websocket-key: *([^\\r]+)", head)[1]
+        accept = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+        peer.sendall(b"HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n")
+        peer.sendall(b"Sec-WebSocket-Accept: " + accept + b"\\r\\n\\r\\n")
+        for _ in range(600):
+            peer.sendall(b"\\x81\\x05hello")
+            time.sleep(0.05)
         """
 }
 #endif
