@@ -47,7 +47,8 @@ public struct WebSocketError: Error, Sendable {
         /// The task that waited was cancelled.
         ///
         /// The sequences, such as ``WebSocket/messages``, and what has messages as values throw this, as all of their
-        /// errors are of this type; functions such as ``WebSocket/receive()`` throw `CancellationError`.
+        /// errors are of this type; functions such as ``WebSocket/receive()`` throw `CancellationError`. `error.isCancellation`
+        /// is true for both.
         case cancelled
         /// Too many unsent messages; see `DelegatedWebSocket.queueLimit` and `DelegatedWebSocket.queueCount`.
         case queueFull

@@ -65,12 +65,19 @@ public final class CookieJar: Sendable {
 extension CookieJar: Codable {
     /// Makes a jar with the cookies of one that was encoded.
     ///
-    /// - Throws: `DecodingError` if it has a cookie that couldn't be sent, or more than the bounds allow.
+    /// If there are more than the bounds allow, the oldest are left out. Those that have expired aren't sent.
+    ///
+    /// - Parameter decoder: has a list of cookies, the oldest first.
+    /// - Throws: `DecodingError`, also if one of the cookies couldn't be sent: without a name, with a control character or a
+    ///   semicolon, or with more than 4,096 bytes of name and value.
     public convenience init(from decoder: any Decoder) throws {
         self.init(try CookieStore(from: decoder))
     }
 
-    /// Encodes the cookies that it has now.
+    /// Encodes the cookies that it has now, also those without an expiry, which a browser forgets when it is closed.
+    ///
+    /// - Parameter encoder: gets a list of cookies.
+    /// - Throws: as the encoder does.
     public func encode(to encoder: any Encoder) throws {
         try contents.encode(to: encoder)
     }

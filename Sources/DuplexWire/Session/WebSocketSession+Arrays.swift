@@ -12,7 +12,7 @@ extension WebSocketSession {
     ///   - bytes: The bytes that have arrived. Payload is unmasked in place, so don't hand them in twice.
     ///   - position: The offset to begin at; moved.
     ///   - now: The time.
-    /// - Returns: The next event; `nil` once all of the bytes are taken, or as many frames as ``boundFrames(to:)`` says.
+    /// - Returns: The next event; `nil` once all of the bytes are taken.
     public func nextEvent(of bytes: inout [UInt8], at position: inout Int, now: Instant) -> Event? {
         bytes.withRawSpan { nextEvent(in: &$0, at: &position, now: now) }
     }
