@@ -22,7 +22,7 @@ public struct ClientSubscription: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator {
         let (name, replay) = (name, replay)
         let feed = ClientFeed<TopicMessage>(
-            mostItems: client.options.mostMessages,
+            mostItems: client.options.messageLimit,
             mostBytes: client.options.messageSize.bytes
         )
         return AsyncIterator(

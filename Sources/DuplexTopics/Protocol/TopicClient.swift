@@ -234,7 +234,7 @@ public actor TopicClient {
         let size = text.utf8.count
         // What the client asks for by itself is bounded by what it holds.
         guard
-            !asker.isCaller || requests.count < options.mostRequests && requestBytes + size <= options.requestSize.bytes
+            !asker.isCaller || requests.count < options.requestLimit && requestBytes + size <= options.requestSize.bytes
         else {
             throw TopicError(.limitReached, "\(requests.count) requests wait for their answers, which is the limit.")
         }
@@ -453,7 +453,7 @@ public struct TopicClientOptions: Sendable {
     /// How many requests may wait for their answers.
     ///
     /// Default: 1,000.
-    public var mostRequests = 1_000
+    public var requestLimit = 1_000
     /// How many bytes of them may.
     ///
     /// Default: 16 MiB.
@@ -461,7 +461,7 @@ public struct TopicClientOptions: Sendable {
     /// How many messages wait for a slow task; the oldest are dropped then, and counted in ``TopicMessage/missed``.
     ///
     /// Default: 1,000 for each subscription.
-    public var mostMessages = 1_000
+    public var messageLimit = 1_000
     /// How many bytes of them wait.
     ///
     /// Default: 16 MiB for each subscription.

@@ -234,7 +234,7 @@ struct TopicClientTests {
             await scene.proxy.refuseConnections()
             let hasty = scene.client { $0.requestTimeout = .milliseconds(20) }
             #expect(await Self.code { try await hasty.publish("", to: "plain") } == .timedOut)
-            let small = scene.client { $0.mostRequests = 1 }
+            let small = scene.client { $0.requestLimit = 1 }
             let first = Task { try await small.publish("", to: "plain") }
             while await small.requests.isEmpty { await Task.yield() }
             #expect(await Self.code { try await small.publish("", to: "plain") } == .limitReached)
@@ -250,7 +250,7 @@ struct TopicClientTests {
     @Test("A task that is slow misses the oldest, and is told how many")
     func slow() async throws {
         try await Self.run { scene async throws in
-            let client = scene.client { $0.mostMessages = 2 }
+            let client = scene.client { $0.messageLimit = 2 }
             var messages = client.subscribe(to: "kept").makeAsyncIterator()
             for number in 1...5 { try await client.publish("\(number)", to: "kept") }
             // Its answer comes behind the messages, which went by way of the loop.
@@ -311,8 +311,8 @@ struct TopicClientOptionsTests {
     @Test("Everything has a bound")
     func bounds() {
         let options = TopicClientOptions()
-        #expect(options.requestTimeout == .seconds(10) && options.mostRequests == 1_000)
+        #expect(options.requestTimeout == .seconds(10) && options.requestLimit == 1_000)
         #expect(options.requestSize == .mebibytes(16) && options.messageSize == .mebibytes(16))
-        #expect(options.mostMessages == 1_000)
+        #expect(options.messageLimit == 1_000)
     }
 }
