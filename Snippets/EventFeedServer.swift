@@ -18,6 +18,6 @@ server.get("/") { _ in Response.html(page) }
 server.events("/feed", of: feed)
 server.post("/say", .sameSite(), .bodySize(.kibibytes(1))) { request in
     try feed.publish(await request.text())
-    return HTTPResponse.Status.noContent
+    return Response(.noContent)
 }
 await server.runAndExit()

@@ -15,7 +15,7 @@ server.webSocket("/rooms/:id") { socket, request in
 server.events("/prices/gold", of: topics["prices/gold"], replay: 1)
 server.post("/publish/:name", .sameSite(), .bodySize(.kibibytes(1))) { request in
     topics["prices/\(request.parameters["name"] ?? "")"].publish(try await request.text())
-    return HTTPResponse.Status.noContent
+    return Response(.noContent)
 }
 server.topics("/topics", of: topics) { access in
     access.action == .subscribe && access.isWithin("prices")

@@ -9,7 +9,7 @@ import DuplexServer
     routes.match("scripts") {
         $0.path.hasSuffix(".cgi")
     } handler: { _ in
-        HTTPResponse.Status.gone
+        Response(.gone)
     }
     routes.fallback { request in Response.text("Nothing is called \(request.path) here.", status: .notFound) }
 }

@@ -22,7 +22,7 @@ extension RouteOption {
     /// )
     /// ```
     ///
-    /// It holds in handlers and in the steps after this one: for values that routes return, for `Response(json:)`,
+    /// It holds in handlers and in middleware after this one: for values that routes return, for `Response(json:)`,
     /// `Request.decode(_:)`, `ServerSentEvent(json:)` and what sends or publishes such events. The option of a route takes the
     /// place of its group's, that of a group of the server's. An encoder or a decoder that is given to a call is used instead.
     /// It doesn't hold in tasks that are detached, nor for messages of WebSockets: give `messages(of:)`,

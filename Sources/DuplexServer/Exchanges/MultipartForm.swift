@@ -208,7 +208,7 @@ extension Request {
     ///         guard let name = part.safeFilename else { continue }
     ///         for try await piece in part { try await store.write(piece, to: name) }
     ///     }
-    ///     return HTTPResponse.Status.created
+    ///     return Response(.created)
     /// }
     /// ```
     ///

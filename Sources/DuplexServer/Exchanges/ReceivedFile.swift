@@ -82,7 +82,7 @@ extension Request {
     /// server.post("/images/:name", .bodySize(.gibibytes(1))) { request in
     ///     let file = try await request.file(in: "images")
     ///     try await file.move(to: "images/\(try name(request))")
-    ///     return HTTPResponse.Status.created
+    ///     return Response(.created)
     /// }
     /// ```
     ///

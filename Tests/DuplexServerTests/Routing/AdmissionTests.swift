@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("A decision may return the value itself, and refuses by what it throws, also after a step")
+    @Test("A decision may return the value itself, and refuses by what it throws, also after middleware")
     func plainValue() async throws {
         struct User: Sendable {
             var name: String

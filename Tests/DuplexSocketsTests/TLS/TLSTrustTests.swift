@@ -114,8 +114,8 @@ import Testing
         #expect(try refusal(of: identity)?.message.contains("isn't meant for this purpose") == true)
     }
 
-    @Test("Anyone is anyone")
-    func anyone() throws {
+    @Test("Without a check every peer is trusted")
+    func insecure() throws {
         #expect(try refusal(of: .selfSigned(for: ["elsewhere.test"]), trust: .insecure) == nil)
     }
 
