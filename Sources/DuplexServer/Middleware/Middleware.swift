@@ -9,7 +9,7 @@
 ///
 ///     func handle(
 ///         _ request: Request,
-///         next: @Sendable (Request) async throws -> Response
+///         next: nonisolated(nonsending) (Request) async throws -> Response
 ///     ) async throws -> Response {
 ///         let start = ContinuousClock.now
 ///         defer { logger.info("\(request.path) took \(start.duration(to: .now))") }
@@ -20,6 +20,9 @@
 /// server.use(Timing(logger: logger))
 /// server.get("/slow", .middleware(Timing(logger: logger))) { request in … }
 /// ```
+///
+/// Without `nonisolated(nonsending)` it is another type of closure, unless the app's target has the upcoming feature
+/// `NonisolatedNonsendingByDefault`.
 ///
 /// It does what ``RouteOption/around(_:)`` does with a closure. For middleware that only looks before the handler or after it,
 /// the closures of ``RouteOption/before(_:)-((Request)->Response?)`` and ``RouteOption/after(_:)`` cost less: no task.
