@@ -54,6 +54,15 @@ extension SnippetServersTests {
             ]
         ),
         Conversation(
+            server: "NotesServer",
+            client: "\(curl)/notes/1; \(curl)/notes/2 -o /dev/null -w ' %{http_code} '; "
+                + "\(curl)/notes -d '{}' -o /dev/null -w '%{http_code}\\n'; json='Content-Type: application/json'; "
+                + "\(curl)/notes --oauth2-bearer secret -H \"$json\" -d '{\"title\":\"\"}'; "
+                + "\(curl)/notes --oauth2-bearer secret -H \"$json\" -d '{\"title\":\"x\"}' -w '%{http_code} '; "
+                + "\(curl)/notes/2",
+            expected: [#"{"title":"The first"}"#, " 404 ", "401\n", "A note needs a title.", "201 ", #"{"title":"x"}"#]
+        ),
+        Conversation(
             server: "LoggingIn",
             preparation: "htpasswd -cbB passwords mia secret",
             client: "\(curl)/notes -o /dev/null -w '%{http_code} %{redirect_url} '; "
