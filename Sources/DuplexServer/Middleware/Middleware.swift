@@ -7,10 +7,7 @@
 /// struct Timing: Middleware {
 ///     let logger: Logger
 ///
-///     func handle(
-///         _ request: Request,
-///         next: nonisolated(nonsending) (Request) async throws -> Response
-///     ) async throws -> Response {
+///     func handle(_ request: Request, next: NextHandler) async throws -> Response {
 ///         let start = ContinuousClock.now
 ///         defer { logger.info("\(request.path) took \(start.duration(to: .now))") }
 ///         return try await next(request)
@@ -20,9 +17,6 @@
 /// server.use(Timing(logger: logger))
 /// server.get("/slow", .middleware(Timing(logger: logger))) { request in … }
 /// ```
-///
-/// Without `nonisolated(nonsending)` it is another type of closure, unless the app's target has the upcoming feature
-/// `NonisolatedNonsendingByDefault`.
 ///
 /// It does what ``RouteOption/around(_:)`` does with a closure. For middleware that only looks before the handler or after it,
 /// the closures of ``RouteOption/before(_:)-((Request)->Response?)`` and ``RouteOption/after(_:)`` cost less: no task.
@@ -38,10 +32,28 @@ public protocol Middleware: Sendable {
     ///   - next: runs the rest: the middleware after this, and the handler. Call it once, or not at all.
     /// - Returns: the response.
     /// - Throws: whatever it likes; an error is answered as one of the handler's. Errors of `next` may be thrown on.
-    func handle(
-        _ request: Request,
-        next: @Sendable (Request) async throws -> Response
-    ) async throws -> Response
+    func handle(_ request: Request, next: NextHandler) async throws -> Response
+}
+
+/// The rest of what a request passes: the middleware after this, and the handler; see ``Middleware``.
+///
+/// A value and no closure, since the type of an asynchronous closure depends on the settings of the target that names it
+/// (`NonisolatedNonsendingByDefault`), and middleware of some targets wouldn't conform.
+public struct NextHandler: Sendable {
+    private let body: @Sendable (Request) async throws -> Response
+
+    init(_ body: @escaping @Sendable (Request) async throws -> Response) {
+        self.body = body
+    }
+
+    /// Passes the request on.
+    ///
+    /// - Parameter request: the request, as the rest is to see it.
+    /// - Returns: the response.
+    /// - Throws: what the rest throws.
+    public func callAsFunction(_ request: Request) async throws -> Response {
+        try await body(request)
+    }
 }
 
 extension RouteOption {
@@ -50,6 +62,8 @@ extension RouteOption {
     /// - Parameter middleware: the middleware, one value for all requests.
     /// - Returns: the option, for a route, a group or a server.
     public static func middleware(_ middleware: some Middleware) -> RouteOption {
-        .around { request, next in try await middleware.handle(request, next: next) }
+        .around { request, next in
+            try await withoutActuallyEscaping(next) { try await middleware.handle(request, next: NextHandler($0)) }
+        }
     }
 }

@@ -15,10 +15,7 @@ struct MiddlewareTests {
     private struct Tag: Middleware {
         let name: String
 
-        func handle(
-            _ request: Request,
-            next: @Sendable (Request) async throws -> Response
-        ) async throws -> Response {
+        func handle(_ request: Request, next: NextHandler) async throws -> Response {
             var response = try await next(request)
             response.headers.append(HTTPField(name: .via, value: name))
             return response
@@ -31,10 +28,7 @@ struct MiddlewareTests {
 
         var seen: Int { count.withLock { $0 } }
 
-        func handle(
-            _ request: Request,
-            next: @Sendable (Request) async throws -> Response
-        ) async throws -> Response {
+        func handle(_ request: Request, next: NextHandler) async throws -> Response {
             count.withLock { $0 += 1 }
             switch request.head.query {
             case "refuse": return Response(.forbidden)
