@@ -51,6 +51,9 @@ extension WebServer {
     ///
     /// Hazard: the end waits for an `onHangUp` that is at work; it is cancelled, and has to look.
     ///
+    /// Hazard: signals are caught before `onListening` is called, and stay caught when this has returned or thrown: from then on
+    /// they do nothing. They are left alone if the routes contradict each other or a port can't be had.
+    ///
     /// - Parameters:
     ///   - signals: such as `.terminate, .interrupt`. With `.hangUp` among them certificates aren't read again.
     ///   - onListening: as in ``run(onListening:)``. Default: does nothing.
@@ -121,10 +124,12 @@ extension WebServer {
         _ watch: (@Sendable (RunningServer) async -> Void)?,
         _ onListening: @escaping @Sendable (SocketAddress) async throws -> Void
     ) async throws {
+        let manager = ServiceNotifier()
+        // First: a signal that was caught once does nothing for the rest of the process, and a program that goes on without
+        // this server must end by it.
+        let running = try RunningServer(self) { manager?.stopping() }
         let caught = signals.isEmpty ? nil : await UnixSignalsSequence(trapping: signals.map(\.signal))
         let hangUps = hangUpWork.isEmpty ? nil : await UnixSignalsSequence(trapping: .sighup)
-        let manager = ServiceNotifier()
-        let running = try RunningServer(self) { manager?.stopping() }
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
             tasks.addTask {
                 try await running.serve(onListening) { manager?.ready() }

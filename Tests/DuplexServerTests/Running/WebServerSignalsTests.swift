@@ -21,7 +21,7 @@ import Darwin
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.get("/") { _ in "" }
         // One that nothing else in these tests is about: who starts a process hands on what is caught here as ignored. It is
-        // caught before the server listens.
+        // caught before the closure is called.
         try await server.run(until: .quit) { _ in kill(getpid(), SIGQUIT) }
     }
 
@@ -114,6 +114,19 @@ import Darwin
         await #expect(throws: RouteError.self) { try await wrong.run(until: .quit) }
     }
 
+    @Test("A program that goes on without its server is ended by the signals", .timeLimit(minutes: 1))
+    func signalsAfterErrors() async {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            var server = WebServer(host: "127.0.0.1", port: 0)
+            server.get("nowhere") { _ in "" }
+            try? await server.run(until: .terminate)
+            let other = try await WebServer(host: "127.0.0.1", port: 0).start()
+            try? await WebServer(host: "127.0.0.1", port: other.addresses[0].port).run(until: .terminate)
+            kill(getpid(), SIGTERM)
+            try await Task.sleep(for: .seconds(10))
+        }
+    }
+
     @Test("A main program says in a sentence why its server can't run, and ends with 1", .timeLimit(minutes: 1))
     func mainProgramFails() async throws {
         let routes = await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
@@ -133,7 +146,7 @@ import Darwin
     @Test("A main program ends with 0 after SIGTERM", .timeLimit(minutes: 1))
     func mainProgramEnds() async {
         await #expect(processExitsWith: .success) {
-            // It is caught before the server listens.
+            // It is caught before the closure is called.
             await WebServer(host: "127.0.0.1", port: 0).runAndExit { _ in kill(getpid(), SIGTERM) }
         }
     }
