@@ -34,11 +34,15 @@ public struct SocketListenerService: Service {
     /// go on asks for `Task.isShuttingDownGracefully`, or runs its loop in `cancelWhenGracefulShutdown`. Handlers that are left
     /// after the group's `maximumGracefulShutdownDuration` are cancelled. Cancelling the task cancels all handlers.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled; `SocketError` with `closed` if the listener was closed before, or
-    ///   the system has taken its socket away.
+    /// - Throws: `CancellationError` if the task is cancelled; `SocketError` with `closed` if the listener was closed before, but
+    ///   for a group that has shut down, or if the system has taken its socket away.
     public func run() async throws {
         try await withGracefulShutdownHandler {
-            try await listener.serve(handler)
+            do {
+                try await listener.serve(handler)
+            } catch let error as SocketError where error.code == .closed && Task.isShuttingDownGracefully {
+                // The group has shut down before this began.
+            }
         } onGracefulShutdown: {
             Task { await listener.close() }
         }

@@ -36,6 +36,34 @@ struct SocketListenerServiceTests {
         await client.close()
     }
 
+    /// Serves once its group has shut down, and the listener is closed by that.
+    private struct LateService: Service {
+        let listener: SocketListener
+        let hasBegun: AsyncStream<Void>.Continuation
+
+        func run() async throws {
+            hasBegun.finish()
+            try? await gracefulShutdown()
+            await listener.close()
+            try await SocketListenerServiceTests.service(listener).run()
+        }
+    }
+
+    @Test("A shutdown before it serves is no error, and a listener that was closed before is one")
+    func early() async throws {
+        let listener = try SocketListener.bind(.tcp(host: .loopback, port: 0))
+        let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        let (begun, hasBegun) = AsyncStream<Void>.makeStream()
+        let late = LateService(listener: listener, hasBegun: hasBegun)
+        let group = ServiceGroup(services: [late], logger: quiet)
+        let running = Task { try await group.run() }
+        for await _ in begun {}
+        await group.triggerGracefulShutdown()
+        try await running.value
+        let error = await #expect(throws: SocketError.self) { try await Self.service(listener).run() }
+        #expect(error?.code == .closed)
+    }
+
     @Test("Cancelling it cancels its handlers")
     func cancelled() async throws {
         let listener = try SocketListener.bind(.tcp(host: .loopback, port: 0))
