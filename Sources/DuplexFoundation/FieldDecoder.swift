@@ -186,6 +186,7 @@ private struct FieldElements: UnkeyedDecodingContainer {
 
 // MARK: Values of one text
 
+/// What is read of a text here, and doesn't read itself: of such a type, `init(from:)` asks for a value of the type again.
 private protocol TextReadable {
     static func read(_ text: String) -> Self?
 }
@@ -206,11 +207,31 @@ extension UInt8: TextReadable {}
 extension UInt16: TextReadable {}
 extension UInt32: TextReadable {}
 extension UInt64: TextReadable {}
+extension Int128: TextReadable {}
+extension UInt128: TextReadable {}
 extension Double: TextReadable {}
 extension Float: TextReadable {}
 
 extension Date: TextReadable {
     fileprivate static func read(_ text: String) -> Date? { ISO8601Text.date(text) ?? ISO8601Text.day(text) }
+}
+
+extension Decimal: TextReadable {
+    fileprivate static func read(_ text: String) -> Decimal? {
+        // Foundation reads past what follows a number.
+        guard text.utf8.allSatisfy(isPart), Double(text) != nil, let value = Decimal(string: text), !value.isNaN else {
+            return nil
+        }
+        return value
+    }
+
+    private static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."): true
+        case UInt8(ascii: "e"), UInt8(ascii: "E"): true
+        default: false
+        }
+    }
 }
 
 extension URL: TextReadable {

@@ -14,9 +14,8 @@ extension Request {
     ///
     /// Names are those of the properties, or of their coding keys. Several items of a name become an array or a set, which is
     /// empty without any; of several the first counts otherwise. An optional is `nil` if its item is missing or empty. A
-    /// `Bool` is `true`,
-    /// `false`, `1`, `0`, `on` or `off`, a number has to be finite, a `Date` is in ISO 8601 or a day such as `2026-11-29`, and a
-    /// `URL` is a text. Other items are ignored.
+    /// `Bool` is `true`, `false`, `1`, `0`, `on` or `off`, a number has to be finite, a `Decimal` has a point and no comma, a
+    /// `Date` is in ISO 8601 or a day such as `2026-11-29`, and a `URL` is a text. Other items are ignored.
     ///
     /// - Parameter type: the type of the value.
     /// - Returns: the value.
@@ -45,9 +44,9 @@ extension Request {
     ///     route allows.
     /// - Returns: the value.
     /// - Throws: `HTTPProtocolError` with 415 for a body of another media type or an unknown charset, with 413 beyond the
-    ///   limit, with 400, and with the name, if a field is missing or its text stands for no such value, and with 400 for a
-    ///   form that can't be decoded or has more than 1,000 fields. `DecodingError.typeMismatch` as ``decodeQuery(_:)``; else as
-    ///   `RequestBody.AsyncIterator.next()`.
+    ///   limit or for a form of more than 1,000 parts, files among them, with 400, and with the name, if a field is missing or
+    ///   its text stands for no such value, and with 400 for a form that can't be decoded or has more than 1,000 names and
+    ///   values. `DecodingError.typeMismatch` as ``decodeQuery(_:)``; else as `RequestBody.AsyncIterator.next()`.
     public func form<Value: Decodable>(_ type: Value.Type, limit: ByteCount = .unlimited) async throws -> Value {
         guard contentType?.matches("multipart/form-data") == true else {
             return try FieldDecoder.decode(type, of: await form(limit: limit), code: .malformedBody)

@@ -26,6 +26,8 @@ struct FieldDecoderTests {
         var since: Date?
         var site: URL?
         var id: UUID?
+        var price: Decimal?
+        var large: UInt128?
     }
 
     private func search(_ query: String) throws -> Search {
@@ -44,6 +46,13 @@ struct FieldDecoderTests {
         #expect(all.tag == ["x", "", "y"] && all.ids == [1, 2] && all.kind == .long && all.id == id)
         #expect(all.since?.timeIntervalSince1970 == 1_000_000_000 && all.site?.absoluteString == "http://a/b")
         #expect(try search("word=&since=2001-09-09").since?.timeIntervalSince1970 == 999_993_600)
+    }
+
+    @Test("Numbers that a Double or an Int64 can't hold are exact")
+    func exactNumbers() throws {
+        let some = try search("word=&price=-12.30&large=340282366920938463463374607431768211455")
+        #expect(some.price.map { "\($0)" } == "-12.3" && some.large == .max)
+        #expect(try search("word=&price=1e3").price == 1_000)
     }
 
     @Test("An optional that is missing or left empty is nil, and an array is empty")
@@ -65,6 +74,9 @@ struct FieldDecoderTests {
             ("word=a&kind=%3Cb%3E", #""kind" has a value that isn't taken here"#),
             ("word=a&since=now", #""since" has a value that isn't taken here"#),
             ("word=a&id=1", #""id" has a value that isn't taken here"#),
+            ("word=a&price=12x", #""price" has a value that isn't taken here"#),
+            ("word=a&price=nan", #""price" has a value that isn't taken here"#),
+            ("word=a&large=-1", #""large" isn't a whole number that fits here"#),
         ]
     )
     func faults(query: String, told: String) throws {
