@@ -15,8 +15,9 @@ package enum NamedValue {
     package static func read<Value: LosslessStringConvertible>(_ text: String, as type: Value.Type) -> Value? {
         if type == Bool.self { return boolean(text) as? Value }
         guard let value = Value(text) else { return nil }
-        if let number = value as? Double, !number.isFinite { return nil }
-        if let number = value as? Float, !number.isFinite { return nil }
+        // Most values are of these two, and needn't be looked up.
+        if type == Int.self || type == String.self { return value }
+        if let number = value as? any FloatingPoint, !number.isFinite { return nil }
         return value
     }
 
