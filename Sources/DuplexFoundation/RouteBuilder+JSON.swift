@@ -149,13 +149,16 @@ private struct JSONForm<Value: Encodable & SendableMetatype>: Sendable {
     }
 }
 
-/// An optional of any type.
+/// An optional of any type, also of another optional, as a dictionary of optionals has them.
 private protocol OptionalValue {
     var isNil: Bool { get }
 }
 
 extension Optional: OptionalValue {
     fileprivate var isNil: Bool {
-        if case .none = self { true } else { false }
+        switch self {
+        case .none: true
+        case .some(let value): (value as? any OptionalValue)?.isNil ?? false
+        }
     }
 }

@@ -46,6 +46,8 @@ struct ServerJSONTests {
         server.post("/users/:id") { request async throws in
             users[try request.parameters.require("id", as: Int.self)]
         }
+        let known: [Int: User?] = [7: User(id: 7), 8: nil]
+        server.get("/known/:id") { request in known[try request.parameters.require("id", as: Int.self)] }
         server.get("/null") { _ in try Response(json: User?.none) }
         server.get("/text") { request in request.headers[.userAgent] }
         try await server.test { client async throws in
@@ -53,6 +55,8 @@ struct ServerJSONTests {
             #expect(try await client.get("/users/8").text == "404 Not Found\nThere is nothing at this path.\n")
             #expect(try await client.post("/users/7").text == #"{"id":7}"#)
             #expect(try await client.post("/users/8").status == .notFound)
+            #expect(try await client.get("/known/7").text == #"{"id":7}"#)
+            for id in [8, 9] { #expect(try await client.get("/known/\(id)").status == .notFound) }
             let none = try await client.get("/null")
             #expect(none.status == .ok && none.text == "null")
             #expect(try await client.get("/text", headers: [.userAgent: "a"]).text == "a")
