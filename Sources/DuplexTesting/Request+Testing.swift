@@ -15,8 +15,8 @@ extension Request {
     /// ```
     ///
     /// It goes through no route and no middleware: what these note with a request, a test notes itself, such as
-    /// `request[Tenant.self] = "acme"`. The body comes in one piece. `client.sleep(for:)` takes real time, and early hints
-    /// can't be sent.
+    /// `request[Tenant.self] = "acme"`. The body comes in one piece. `connection.sleep(for:)` takes real time, and early
+    /// hints can't be sent.
     ///
     /// - Parameters:
     ///   - method: the method. Default: GET.

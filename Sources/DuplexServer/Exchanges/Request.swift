@@ -91,7 +91,8 @@ public struct Request: Sendable {
     /// let word = try request.query["word"]
     /// ```
     ///
-    /// The query as it was sent is `head.query`.
+    /// It is decoded each time that this is asked for: keep it in a constant to read several items. The query as it was sent is
+    /// `head.query`.
     ///
     /// - Throws: `HTTPProtocolError` with 400 if the query can't be decoded, or has more than 1,000 items.
     public var query: QueryItems {

@@ -175,8 +175,8 @@ extension RouteBuilder {
     /// - Parameters:
     ///   - name: what logs and metrics call it.
     ///   - options: settings of this route that differ from the server's.
-    ///   - picks: whether it answers a request; on the connection's loop, for each request that no path answers: it
-    ///     must not block.
+    ///   - picks: whether it answers a request. It runs on the connection's loop for each request that no path answers and must
+    ///     not block. ``Request/logger`` runs it again, on any thread, so it should depend on the head alone.
     ///   - handler: as in `get`.
     public mutating func match(
         _ name: String,
