@@ -227,9 +227,15 @@ public final class ReloadableTLSIdentity: Sendable {
     ///
     /// Blocks while they are read. Does nothing to identities that weren't read by a closure.
     ///
-    /// - Throws: what the closure throws; the identities stay as they were then.
+    /// - Throws: what the closure throws, and ``SocketError/Code/invalidCertificate`` if it gives none; the identities stay as they
+    ///   were then.
     public func reload() throws {
-        if let read { replace(with: try read()) }
+        guard let read else { return }
+        let identities = try read()
+        guard !identities.isEmpty else {
+            throw SocketError(.invalidCertificate, message: "No identity was read again; those that were there stay.")
+        }
+        replace(with: identities)
     }
 
     /// Replaces the identities for new connections; open connections keep theirs.

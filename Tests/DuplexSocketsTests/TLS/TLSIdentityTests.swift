@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Foundation
+import Synchronization
 import Testing
 
 @testable import DuplexSockets
@@ -106,6 +107,22 @@ import Testing
             #expect(error?.message.contains("“\(key)”") == true)
             #expect(options.identities.certificates == [second.certificates])
         }
+    }
+
+    @Test("Reading again that gives no identity is an error, and the old ones stay")
+    func readsNone() throws {
+        let identity = try TLSIdentity.selfSigned(for: ["a.test"])
+        let readings = Mutex(0)
+        let identities = try ReloadableTLSIdentity {
+            let number = readings.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? [identity] : []
+        }
+        let error = #expect(throws: SocketError.self) { try identities.reload() }
+        #expect(error?.code == .invalidCertificate)
+        #expect(identities.certificates == [identity.certificates])
     }
 
     @Test("Encrypted keys need their password")
