@@ -43,7 +43,7 @@ struct SocketListenerServiceTests {
 
         func run() async throws {
             hasBegun.finish()
-            try? await gracefulShutdown()
+            try? await ServiceLifecycle.gracefulShutdown()
             await listener.close()
             try await SocketListenerServiceTests.service(listener).run()
         }
