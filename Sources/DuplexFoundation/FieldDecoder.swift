@@ -91,8 +91,12 @@ private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeNil(forKey key: Key) -> Bool { field(key).decodeNil() }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try field(key).decode(type)
+        try field(key).value(type)
     }
+
+    // Without these the standard library's own answer, which throw that no such number can be read.
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try field(key).value(type) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try field(key).value(type) }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type,
@@ -138,7 +142,11 @@ private struct Field: Decoder, SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { texts.allSatisfy(\.isEmpty) }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try value(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try value(type) }
+
+    func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let type = type as? any TextReadable.Type else { return try Value(from: self) }
         guard let text = texts.first else { throw HTTPProtocolError(code, NamedValue.missing(key.stringValue)) }
         guard let value = type.read(text) as? Value else {
@@ -171,7 +179,9 @@ private struct FieldElements: UnkeyedDecodingContainer {
 
     func decodeNil() -> Bool { false }
 
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().decode(type) }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().value(type) }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try next().value(type) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try next().value(type) }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
