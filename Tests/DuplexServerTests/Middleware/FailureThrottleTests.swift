@@ -166,23 +166,28 @@ struct FailureThrottleTests {
     @Test("Who waits is refused once those before have failed, and after ten seconds if they are judged for longer")
     func waits() async throws {
         let (asked, ask) = AsyncStream<CheckedContinuation<String?, Never>>.makeStream()
+        let (arrivals, arrive) = AsyncStream<Void>.makeStream()
+        let arriving = RouteOption.before { _ in
+            arrive.yield()
+            return nil
+        }
         let slow = RouteOption.bearerAuth(realm: "x") { _ in
             await withCheckedContinuation { ask.yield($0) }
         }
-        try await testing([.throttleFailures(1), slow]) { client async throws in
+        try await testing([arriving, .throttleFailures(1), slow]) { client async throws in
             var iterator = asked.makeAsyncIterator()
+            var arrived = arrivals.makeAsyncIterator()
             async let first = client.get("/in", headers: Self.wrong)
+            await arrived.next()
             let judging = await iterator.next()
-            let hasEnded = Mutex(false)
-            async let late = {
-                let answer = try await client.get("/in", headers: Self.right)
-                hasEnded.withLock { $0 = true }
-                return answer
-            }()
-            while !hasEnded.withLock({ $0 }) { await client.clock.advance(by: .seconds(1)) }
+            async let late = client.get("/in", headers: Self.right)
+            // Before it waits, time may not pass: the first request would be given up.
+            await arrived.next()
+            await client.clock.advance(by: .seconds(10))
             let answer = try await late
             #expect(answer.status == .tooManyRequests && answer.headers[.retryAfter] == "1")
             async let next = client.get("/in", headers: Self.right)
+            await arrived.next()
             judging?.resume(returning: nil)
             #expect(try await first.status == .unauthorized)
             #expect(try await next.status == .tooManyRequests)
