@@ -100,13 +100,14 @@ final class Console: Sendable {
         screen.output.lossError == nil && screen.output.write(lines)
     }
 
-    /// From now on the command goes on if one of the streams is closed or its reader is gone.
+    /// From now on the command goes on if one of the streams is closed or its reader is gone, and lines that nobody has read when
+    /// it ends are no failure.
     ///
     /// For servers, whose lines only announce them: daemons are started with closed descriptors, and a script may read
     /// the address and then close its pipe.
     func makeReadersOptional() {
-        screen.output.tolerate([EBADF, EPIPE])
-        screen.errors.tolerate([EBADF, EPIPE])
+        screen.output.tolerate([EBADF, EPIPE, ETIMEDOUT])
+        screen.errors.tolerate([EBADF, EPIPE, ETIMEDOUT])
     }
 
     /// The failure that the command ends with because a result couldn't be written.

@@ -46,6 +46,17 @@ struct ConsoleTests {
         #expect(text.split(separator: "\n").count < 500)
     }
 
+    @Test("What nobody has read when a server ends is no failure, and one of another command", arguments: [true, false])
+    func unreadAtTheEnd(isServer: Bool) async throws {
+        let output = try TestPipe()
+        let errors = try TestPipe()
+        let console = Console(output: output.writing, errors: errors.writing)
+        if isServer { console.makeReadersOptional() }
+        console.hurry()
+        try await RunningCommand.offPool { console.print([UInt8](repeating: 0x61, count: 1_000_000)) }
+        #expect((console.loss == nil) == isServer)
+    }
+
     @Test("Where both streams go to one place, lines keep their order")
     func order() throws {
         let terminal = try PseudoTerminal()
