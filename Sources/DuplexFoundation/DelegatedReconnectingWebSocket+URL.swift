@@ -26,7 +26,7 @@ extension DelegatedReconnectingWebSocket {
     ///   - group: the loops of which one becomes the client's.
     public convenience init(
         urls: [String],
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
         queue: OperationQueue,
@@ -59,7 +59,7 @@ extension DelegatedReconnectingWebSocket {
     @MainActor
     public convenience init(
         urls: [URL],
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate)? = nil,
         queueLimit: ByteCount = .mebibytes(16),
@@ -90,7 +90,7 @@ extension DelegatedReconnectingWebSocket {
     ///   - group: the loops of which one becomes the client's.
     public convenience init(
         urls: [URL],
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
         queue: DispatchQueue,
@@ -123,7 +123,7 @@ extension DelegatedReconnectingWebSocket {
     ///   - group: the loops of which one becomes the client's.
     public convenience init(
         urls: [URL],
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
         queue: OperationQueue,
@@ -157,7 +157,7 @@ extension DelegatedReconnectingWebSocket {
     @MainActor
     public convenience init(
         request: URLRequest,
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate)? = nil,
         queueLimit: ByteCount = .mebibytes(16),
@@ -191,7 +191,7 @@ extension DelegatedReconnectingWebSocket {
     /// - Throws: as `WebSocketOptions.apply(_:)`.
     public convenience init(
         request: URLRequest,
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
         queue: DispatchQueue,
@@ -227,7 +227,7 @@ extension DelegatedReconnectingWebSocket {
     /// - Throws: as `WebSocketOptions.apply(_:)`.
     public convenience init(
         request: URLRequest,
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
         queue: OperationQueue,

@@ -169,7 +169,7 @@ extension ReconnectingWebSocket {
     public init(
         _ url: URL,
         _ others: URL...,
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         on group: EventLoopGroup = .shared,
         onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
@@ -190,7 +190,7 @@ extension ReconnectingWebSocket {
     /// - Throws: as `WebSocketOptions.apply(_:)`.
     public init(
         request: URLRequest,
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         on group: EventLoopGroup = .shared,
         onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil

@@ -34,8 +34,8 @@ struct DurationTests {
         DuplexWebSockets: ReconnectOptions.attemptTimeout ReconnectOptions.probeTimeout
         DuplexWebSockets: ReconnectingWebSocket.ping RequestingWebSocket.request WebSocket.ping
         DuplexWebSockets: WebSocketMetrics.interval WebSocketOptions.closeTimeout WebSocketOptions.connectTimeout
-        DuplexWire: HTTPLimits.headTime HTTPLimits.with PingPolicy.adaptive PingPolicy.every
-        DuplexWire: MessageLimits.messageTime MessageLimits.with ReconnectPolicy.timeLimit SlowReaderPolicy.end
+        DuplexWire: HTTPLimits.headTime
+        DuplexWire: MessageLimits.messageTime ReconnectPolicy.timeLimit
         """
     )
     /// Zero has a meaning, which the documentation of the declaration names; less is an error as above.
@@ -49,7 +49,6 @@ struct DurationTests {
         DuplexSockets: CachingResolver.staleTime CachingResolver.unknownTimeToLive ConnectOptions.attemptDelay
         DuplexSockets: ResolverConfiguration.otherKindDelay SocketOptions.userTimeout
         DuplexTopics: TopicOptions.presenceGrace
-        DuplexWire: Backoff.constant Backoff.delays Backoff.exponential ReconnectPolicy.constant
         DuplexWire: ReconnectPolicy.delayLimit ReconnectPolicy.exponential ReconnectPolicy.restoreTime
         DuplexWire: ReconnectPolicy.restored
         """
@@ -61,8 +60,8 @@ struct DurationTests {
         DuplexServer: Request.sleep EventStream.send RunningServer.stop
         DuplexSockets: Socket.TimeoutExtension
         DuplexTesting: TestClock.advance TestLoop.advance
-        DuplexWire: Backoff.custom ReconnectPolicy.delays ServerSentEvent.init
-        DuplexWire: ServerSentEvent.retry SetCookie.init SetCookie.maximumAge
+        DuplexWire: ServerSentEvent.init
+        DuplexWire: ServerSentEvent.retry SetCookie.init
         """
     )
     /// Settings of the rules without I/O, whose callers check what they were given: what isn't longer than zero is over at once.
@@ -85,9 +84,8 @@ struct DurationTests {
         DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket.roundTrips
         DuplexDelegates: WebSocketDelegate.webSocket
         DuplexWebSockets: WebSocketTimeline.tls WebSocketTimeline.upgrade
-        DuplexWire: Backoff.bound Backoff.delay PingPolicy.interval PingPolicy.longestInterval PingPolicy.timeout
-        DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectAttempt.init
-        DuplexWire: ReconnectAttempt.timeout ReconnectFailure.init ReconnectFailure.retryAfter
+        DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed
+        DuplexWire: ReconnectAttempt.timeout ReconnectFailure.retryAfter
         """
     )
 

@@ -64,7 +64,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     @MainActor
     public convenience init(
         urls: [String],
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate)? = nil,
         queueLimit: ByteCount = .mebibytes(16),
@@ -91,7 +91,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - onOpen: the first thing on each connection, such as logging in; as of `ReconnectingWebSocket`. Default: nothing.
     public convenience init(
         urls: [String],
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
         queue: DispatchQueue,

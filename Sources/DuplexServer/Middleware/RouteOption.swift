@@ -244,7 +244,7 @@ public struct RouteOption: Sendable {
     ///
     /// - Parameter compression: which responses, and how hard. Default: from 1 KiB on, at level 6.
     /// - Returns: the option.
-    public static func compressResponses(_ compression: ResponseCompression = .standard) -> RouteOption {
+    public static func compressResponses(_ compression: ResponseCompression = ResponseCompression()) -> RouteOption {
         RouteOption { $0.finishing = ($0.finishing ?? ResponseMiddleware()).compressing(compression) }
     }
 

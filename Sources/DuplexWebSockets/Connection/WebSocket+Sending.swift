@@ -280,7 +280,7 @@ extension WebSocket {
 
     /// How many messages were compressed in either direction, and what that has spared; `nil` if messages aren't
     /// compressed.
-    public var compressionCounts: CompressionCounts? { session.compression?.counts }
+    package var compressionCounts: CompressionCounts? { session.compression?.counts }
 
     /// Sends a message, compressed or not whatever its length.
     ///

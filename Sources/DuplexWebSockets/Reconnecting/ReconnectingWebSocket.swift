@@ -92,7 +92,7 @@ public actor ReconnectingWebSocket {
     public init(
         _ url: String,
         _ others: String...,
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         on group: EventLoopGroup = .shared,
         onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
@@ -117,7 +117,7 @@ public actor ReconnectingWebSocket {
     ///     that it throws fails the attempt. Default: nothing.
     public init(
         _ urls: [String],
-        policy: ReconnectPolicy = .standard,
+        policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         on group: EventLoopGroup = .shared,
         onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil

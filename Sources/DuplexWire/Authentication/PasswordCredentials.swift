@@ -21,7 +21,7 @@ public struct PasswordCredentials: Sendable, Hashable, CustomStringConvertible {
     /// It is nil if the text can't be decoded, or is empty.
     ///
     /// - Parameter userInfo: The text, such as `user:secret` of `wss://user:secret@example.com`.
-    public init?(userInfo: String) {
+    package init?(userInfo: String) {
         let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard !userInfo.isEmpty, let user = PercentDecoding.decode(parts[0]),
             let password = PercentDecoding.decode(parts.count > 1 ? parts[1] : "")
@@ -34,7 +34,7 @@ public struct PasswordCredentials: Sendable, Hashable, CustomStringConvertible {
     /// It is nil for another scheme, and for what isn't base64, isn't UTF-8, has no colon or has a control character.
     ///
     /// - Parameter value: The value of the field.
-    public init?(basic value: String) {
+    package init?(basic value: String) {
         var scanner = FieldScanner(value)
         guard let scheme = scanner.token(), Grammar.matches(scheme, "basic"), scanner.isAtBlank else { return nil }
         scanner.skipBlanks()
@@ -52,7 +52,7 @@ public struct PasswordCredentials: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Returns: nil if the name has a colon or either part a control character, which Basic has no way to say
     ///   (RFC 7617 section 2).
-    public var basicValue: String? {
+    package var basicValue: String? {
         let text = user + ":" + password
         guard !user.utf8.contains(UInt8(ascii: ":")), Self.isPlain(text) else { return nil }
         return "Basic " + Base64.encode(Array(text.utf8))

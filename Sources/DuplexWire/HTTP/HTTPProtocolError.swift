@@ -16,12 +16,12 @@ public struct HTTPProtocolError: Error, Sendable, Hashable {
     public let status: HTTPResponse.Status
 
     /// Makes an error that is answered with the status of its code.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.init(code, message, status: code.status)
     }
 
     /// Makes an error that is answered with a status of the caller's choice.
-    public init(_ code: Code, _ message: String, status: HTTPResponse.Status) {
+    package init(_ code: Code, _ message: String, status: HTTPResponse.Status) {
         self.code = code
         self.message = message
         self.status = status

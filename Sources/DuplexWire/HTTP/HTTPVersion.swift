@@ -2,28 +2,28 @@
 // Copyright (c) the Duplex authors
 
 /// A version of HTTP, such as HTTP/1.1 (RFC 9112 section 2.3).
-public struct HTTPVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
+package struct HTTPVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The number before the dot, 0 to 9.
-    public let major: Int
+    package let major: Int
     /// The number after the dot, 0 to 9.
-    public let minor: Int
+    package let minor: Int
 
     /// Makes a version; each number is brought into 0...9, the one digit that the grammar has room for.
-    public init(major: Int, minor: Int) {
+    package init(major: Int, minor: Int) {
         self.major = min(max(major, 0), 9)
         self.minor = min(max(minor, 0), 9)
     }
 
     /// HTTP/1.0 (RFC 1945).
-    public static let http10 = HTTPVersion(major: 1, minor: 0)
+    package static let http10 = HTTPVersion(major: 1, minor: 0)
     /// HTTP/1.1 (RFC 9112).
-    public static let http11 = HTTPVersion(major: 1, minor: 1)
+    package static let http11 = HTTPVersion(major: 1, minor: 1)
 
     /// The version as it is written in a start line.
-    public var description: String { "HTTP/\(major).\(minor)" }
+    package var description: String { "HTTP/\(major).\(minor)" }
 
     /// Whether the version on the left came before the one on the right.
-    public static func < (left: HTTPVersion, right: HTTPVersion) -> Bool {
+    package static func < (left: HTTPVersion, right: HTTPVersion) -> Bool {
         (left.major, left.minor) < (right.major, right.minor)
     }
 

@@ -11,7 +11,7 @@ public struct QueryItems: Sendable, Hashable, RandomAccessCollection {
         public let value: String
 
         /// Makes an item of a decoded name and a decoded value.
-        public init(name: String, value: String) {
+        package init(name: String, value: String) {
             self.name = name
             self.value = value
         }

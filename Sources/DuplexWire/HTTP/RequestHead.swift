@@ -30,7 +30,7 @@ extension RequestHead {
     public var method: HTTPRequest.Method { content.summary.method }
 
     /// The version that the client speaks; its major number is 1.
-    public var version: HTTPVersion { content.summary.version }
+    package var version: HTTPVersion { content.summary.version }
 
     /// How the end of the body is found.
     public var framing: BodyFraming { content.summary.framing }
@@ -124,13 +124,17 @@ extension RequestHead {
     /// - Parameters:
     ///   - method: The method.
     ///   - target: The request target: a path with its query, a URL, `*`, or `host:port` for CONNECT.
-    ///   - version: The version; HTTP/1.1 by default.
     ///   - headers: The fields, with the one Host that HTTP/1.1 asks for.
     /// - Throws: ``HTTPProtocolError`` saying which rule of RFC 9112 the parts break.
-    public init(
+    public init(method: HTTPRequest.Method, target: String, headers: HTTPFields) throws(HTTPProtocolError) {
+        try self.init(method: method, target: target, version: .http11, headers: headers)
+    }
+
+    /// Makes a head of another version of HTTP.
+    package init(
         method: HTTPRequest.Method,
         target: String,
-        version: HTTPVersion = .http11,
+        version: HTTPVersion,
         headers: HTTPFields
     ) throws(HTTPProtocolError) {
         let parsed = try RequestTarget(target, method: method)

@@ -8,7 +8,7 @@ public struct ResponseHead: Sendable, Hashable {
     /// The status, with the reason phrase as it was sent.
     public var status: HTTPResponse.Status
     /// The version that the server speaks; its major number is 1.
-    public var version: HTTPVersion
+    package var version: HTTPVersion
     /// The fields in the order in which they were sent.
     public var headers: HTTPFields
 
@@ -16,9 +16,13 @@ public struct ResponseHead: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - status: The status.
-    ///   - version: The version; HTTP/1.1 by default.
     ///   - headers: The fields. Default: none.
-    public init(status: HTTPResponse.Status, version: HTTPVersion = .http11, headers: HTTPFields = [:]) {
+    public init(status: HTTPResponse.Status, headers: HTTPFields = [:]) {
+        self.init(status: status, version: .http11, headers: headers)
+    }
+
+    /// Makes a head of another version of HTTP.
+    package init(status: HTTPResponse.Status, version: HTTPVersion, headers: HTTPFields = [:]) {
         self.status = status
         self.version = version
         self.headers = headers

@@ -129,12 +129,12 @@ public struct WebSocketURL: Sendable, Hashable {
     }
 
     /// The value of the Host field: the host, and the port unless it's the scheme's own (RFC 6455 section 4.1, item 4).
-    public var hostField: String {
+    package var hostField: String {
         port == (isSecure ? 443 : 80) ? authorityHost : "\(authorityHost):\(port)"
     }
 
     /// The origin of a page that the server would serve from the same host and port, such as `https://example.com`.
-    public var origin: String { (isSecure ? "https://" : "http://") + hostField }
+    package var origin: String { (isSecure ? "https://" : "http://") + hostField }
 
     /// Blanks and line ends around a URL, as copying one brings them along (URL Standard, section 4.4).
     private static func withoutBlanksAround(_ text: String) -> String {
@@ -276,7 +276,7 @@ public struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConverti
     }
 
     /// Makes an error.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

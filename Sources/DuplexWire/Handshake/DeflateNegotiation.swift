@@ -252,13 +252,13 @@ struct DeflateFields {
 /// What a client and a server have agreed on for permessage-deflate: the server's answer (RFC 7692 section 7.1).
 public struct DeflateAgreement: Sendable, Hashable {
     /// Whether the server forgets each message before the next one (section 7.1.1.1).
-    public package(set) var serverNoContextTakeover = false
+    package var serverNoContextTakeover = false
     /// Whether the client forgets each message before the next one (section 7.1.1.2).
-    public package(set) var clientNoContextTakeover = false
+    package var clientNoContextTakeover = false
     /// The largest window that the server deflates with, as an exponent of 8 to 15 (section 7.1.2.1).
-    public package(set) var serverMaxWindowBits = 15
+    package var serverMaxWindowBits = 15
     /// The largest window that the client deflates with, as an exponent of 8 to 15 (section 7.1.2.2).
-    public package(set) var clientMaxWindowBits = 15
+    package var clientMaxWindowBits = 15
 
     /// Makes an agreement without parameters: whole windows, and context taken over.
     package init() {}

@@ -55,7 +55,7 @@ public struct HandshakeError: Error, Sendable, Hashable {
     ///   - response: The head of the answer, if there is one.
     ///   - body: What has arrived of the answer's body.
     ///   - hint: What to try next.
-    public init(
+    package init(
         _ code: Code,
         _ message: String,
         response: ResponseHead? = nil,

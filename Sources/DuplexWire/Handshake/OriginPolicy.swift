@@ -20,7 +20,7 @@ public enum OriginPolicy: Sendable, Hashable {
     ///   - origin: The value of Origin, or nil without one.
     ///   - host: The host that the request is for, as ``RequestHead/host`` has it.
     /// - Returns: Whether the policy lets the request in.
-    public func allows(origin: String?, host: String) -> Bool {
+    package func allows(origin: String?, host: String) -> Bool {
         guard let origin else { return true }
         switch self {
         case .any: return true

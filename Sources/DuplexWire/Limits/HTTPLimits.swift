@@ -53,7 +53,7 @@ public struct HTTPLimits: Sendable, Hashable {
     }
 
     /// The same limits with another time to read a head.
-    public func with(headTime: Duration) -> HTTPLimits {
+    package func with(headTime: Duration) -> HTTPLimits {
         var copy = self
         copy.headTime = headTime
         return copy

@@ -87,14 +87,14 @@ public struct MessageLimits: Sendable, Hashable {
     }
 
     /// The same limits with another number of fragments per message.
-    public func with(fragments: Int) -> MessageLimits {
+    package func with(fragments: Int) -> MessageLimits {
         var copy = self
         copy.fragments = fragments
         return copy
     }
 
     /// The same limits with another time for a message to come; `nil` for any.
-    public func with(messageTime: Duration?) -> MessageLimits {
+    package func with(messageTime: Duration?) -> MessageLimits {
         var copy = self
         copy.messageTime = messageTime
         return copy

@@ -4,9 +4,9 @@
 /// How much may come in a second on average, and how much of it at once: a bucket that fills evenly.
 public struct RateLimit: Sendable, Hashable {
     /// How much may come in a second on average, at least 1.
-    public var perSecond: Int
+    package var perSecond: Int
     /// How much may come at once after a quiet time, at least 1.
-    public var burst: Int
+    package var burst: Int
 
     private init(perSecond: Int, burst: Int) {
         self.perSecond = max(1, perSecond)

@@ -1,85 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What happens when a reader is slower than the sender: output that waits for it is bounded.
+/// What happens when a reader is slower than the sender: output that waits for it is bounded; later versions may add ways.
 ///
-/// Whatever it says, whole elements are dropped and never a part of one.
-public struct SlowReaderPolicy<Element>: Sendable {
-    enum Kind: Sendable {
-        case wait
-        case dropOldest
-        case dropNewest
-        case latest(@Sendable (Element) -> String?)
-        case end(Duration?)
-    }
-
-    let kind: Kind
-    /// The most elements that wait for the reader.
-    let count: Int
-    /// The most bytes that wait for the reader, unless it is one element alone.
-    package let size: ByteCount
-
+/// Whatever it says, whole elements are dropped and never a part of one. A count is one at least. A size is the most bytes that
+/// wait, unless it is one element alone.
+@nonexhaustive
+public enum SlowReaderPolicy<Element>: Sendable {
     /// The sender waits until the reader has caught up; nothing is lost.
-    public static var wait: SlowReaderPolicy { Self(kind: .wait, count: 0, size: 0) }
-
-    /// The newest elements wait, and those before them are dropped.
-    ///
-    /// - Parameters:
-    ///   - count: how many wait; one at least.
-    ///   - size: how many bytes wait, unless it is one element alone. Default: 1 MiB.
-    /// - Returns: the policy.
-    public static func dropOldest(keeping count: Int, size: ByteCount = .mebibytes(1)) -> SlowReaderPolicy {
-        Self(kind: .dropOldest, count: max(1, count), size: size)
-    }
-
-    /// The oldest elements wait, and those that come while there is no room are dropped.
-    ///
-    /// - Parameters:
-    ///   - count: how many wait; one at least.
-    ///   - size: how many bytes wait, unless it is one element alone. Default: 1 MiB.
-    /// - Returns: the policy.
-    public static func dropNewest(keeping count: Int, size: ByteCount = .mebibytes(1)) -> SlowReaderPolicy {
-        Self(kind: .dropNewest, count: max(1, count), size: size)
-    }
-
+    case wait
+    /// The newest elements wait, so many and of that size, and those before them are dropped.
+    case dropOldest(keeping: Int, size: ByteCount = .mebibytes(1))
+    /// The oldest elements wait, so many and of that size, and those that come while there is no room are dropped.
+    case dropNewest(keeping: Int, size: ByteCount = .mebibytes(1))
     /// Of each key the newest element waits, in the order in which the keys last changed.
     ///
-    /// - Parameters:
-    ///   - key: the key of an element, such as `\.event`; elements without one all wait.
-    ///   - count: how many wait; beyond it the oldest is dropped. Default: 1,000.
-    ///   - size: how many bytes wait; beyond it the oldest is dropped. Default: 1 MiB.
-    /// - Returns: the policy.
-    public static func latest(
-        by key: @escaping @Sendable (Element) -> String?,
-        keeping count: Int = 1_000,
-        size: ByteCount = .mebibytes(1)
-    ) -> SlowReaderPolicy {
-        Self(kind: .latest(key), count: max(1, count), size: size)
+    /// The closure gives the key of an element, such as `\.event`; elements without one all wait. Beyond the count or the size the
+    /// oldest is dropped.
+    case latest(by: @Sendable (Element) -> String?, keeping: Int = 1_000, size: ByteCount = .mebibytes(1))
+    /// The reader is ended once more waits for it than that size, or something has waited for longer than the patience.
+    ///
+    /// Default of the patience: as long as the connection may be idle.
+    case end(after: ByteCount = .mebibytes(1), patience: Duration? = nil)
+
+    /// The most elements that wait for the reader.
+    var count: Int {
+        switch self {
+        case .wait: 0
+        case .dropOldest(let count, _), .dropNewest(let count, _), .latest(_, let count, _): max(1, count)
+        case .end: .max
+        }
     }
 
-    /// The reader is ended once more waits for it, or something has waited for too long.
-    ///
-    /// - Parameters:
-    ///   - size: how many bytes may wait. Default: 1 MiB.
-    ///   - patience: how long the reader may be behind. Default: as long as the connection may be idle.
-    /// - Returns: the policy.
-    public static func end(after size: ByteCount = .mebibytes(1), patience: Duration? = nil) -> SlowReaderPolicy {
-        Self(kind: .end(patience), count: .max, size: size)
+    /// The most bytes that wait for the reader, unless it is one element alone.
+    package var size: ByteCount {
+        switch self {
+        case .wait: 0
+        case .dropOldest(_, let size), .dropNewest(_, let size), .latest(_, _, let size), .end(let size, _): size
+        }
     }
 
     /// Whether the sender waits.
     package var isWaiting: Bool {
-        if case .wait = kind { true } else { false }
+        if case .wait = self { true } else { false }
     }
 
     /// Whether elements have keys, which ``key(of:)`` returns.
     package var hasKeys: Bool {
-        if case .latest = kind { true } else { false }
+        if case .latest = self { true } else { false }
     }
 
     /// Whether elements are dropped, and the reader goes on without them.
     package var drops: Bool {
-        switch kind {
+        switch self {
         case .dropOldest, .dropNewest, .latest: true
         case .wait, .end: false
         }
@@ -87,12 +60,12 @@ public struct SlowReaderPolicy<Element>: Sendable {
 
     /// Whether what comes while there is no room is dropped, and not what waits.
     package var dropsNewest: Bool {
-        if case .dropNewest = kind { true } else { false }
+        if case .dropNewest = self { true } else { false }
     }
 
     /// How long the reader may be behind; `nil` where that isn't bounded, or it isn't ended.
     package var patience: Duration? {
-        if case .end(let patience) = kind { patience } else { nil }
+        if case .end(_, let patience) = self { patience } else { nil }
     }
 
     /// The durations that are set here.
@@ -101,16 +74,16 @@ public struct SlowReaderPolicy<Element>: Sendable {
     /// Whether another policy is equal; closures can't be compared, so policies with one are never equal.
     package func isSame(as other: Self) -> Bool {
         guard count == other.count, size == other.size else { return false }
-        switch (kind, other.kind) {
+        switch (self, other) {
         case (.wait, .wait), (.dropOldest, .dropOldest), (.dropNewest, .dropNewest): return true
-        case (.end(let patience), .end(let others)): return patience == others
+        case (.end(_, let patience), .end(_, let others)): return patience == others
         default: return false
         }
     }
 
     /// What an element shares with those that it takes the place of; `nil` when it takes nobody's.
     package func key(of element: Element) -> String? {
-        if case .latest(let key) = kind { key(element) } else { nil }
+        if case .latest(let key, _, _) = self { key(element) } else { nil }
     }
 }
 
@@ -167,11 +140,11 @@ package struct SlowReaderQueue<Element: Sendable>: Sendable {
 
     /// Makes an empty queue.
     package init<Described>(_ policy: SlowReaderPolicy<Described>) {
-        switch policy.kind {
+        switch policy {
         case .wait: mode = .wait
         case .dropOldest, .latest: mode = .dropOldest
         case .dropNewest: mode = .dropNewest
-        case .end(let patience): mode = .end(patience)
+        case .end(_, let patience): mode = .end(patience)
         }
         countLimit = policy.count
         sizeLimit = policy.size.bytes

@@ -50,7 +50,7 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable {
 
     /// Whether the code may stand in a close frame: the registered ones that aren't for reports only, 3000 to 3999
     /// (registered by libraries) and 4000 to 4999 (private) (RFC 6455 section 7.4.2).
-    public var isSendable: Bool {
+    package var isSendable: Bool {
         switch rawValue {
         case 1_000...1_003, 1_007...1_014, 3_000...4_999: true
         default: false
@@ -58,7 +58,7 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable {
     }
 
     /// The registered name; `nil` for other codes.
-    public var name: String? {
+    package var name: String? {
         switch self {
         case .normalClosure: "normal closure"
         case .goingAway: "going away"
@@ -109,7 +109,7 @@ public struct CloseFrame: Sendable, Hashable {
     /// - Parameters:
     ///   - code: why; `nil` for an empty frame.
     ///   - reason: cut at 123 bytes, before a scalar that doesn't fit; left out without a code.
-    public init(code: CloseCode?, reason: String = "") {
+    package init(code: CloseCode?, reason: String = "") {
         self.code = code
         self.reason = code == nil ? "" : Self.cut(reason)
     }

@@ -2,19 +2,19 @@
 // Copyright (c) the Duplex authors
 
 /// Numbers of compressed messages, and the bytes that they took.
-public struct CompressionCounts: Sendable, Hashable {
+package struct CompressionCounts: Sendable, Hashable {
     /// Compressed messages that were sent.
-    public package(set) var messagesDeflated = 0
+    package var messagesDeflated = 0
     /// The bytes that they have.
-    public package(set) var bytesBeforeDeflating = 0
+    package var bytesBeforeDeflating = 0
     /// The bytes that they took in frames.
-    public package(set) var bytesDeflated = 0
+    package var bytesDeflated = 0
     /// Compressed messages that arrived whole.
-    public package(set) var messagesInflated = 0
+    package var messagesInflated = 0
     /// The bytes that they took in frames.
-    public package(set) var bytesBeforeInflating = 0
+    package var bytesBeforeInflating = 0
     /// The bytes that they have.
-    public package(set) var bytesInflated = 0
+    package var bytesInflated = 0
 
     /// Nothing yet.
     package init() {}

@@ -87,10 +87,10 @@ public struct Opcode: RawRepresentable, Sendable, Hashable {
     public static let pong = Opcode(rawValue: 0xA)
 
     /// Whether frames with this opcode steer the connection instead of carrying data (RFC 6455 section 5.5).
-    public var isControl: Bool { rawValue & 0x8 != 0 }
+    package var isControl: Bool { rawValue & 0x8 != 0 }
 
     /// Whether no meaning has been given to this opcode.
-    public var isReserved: Bool { !(rawValue <= 0x2 || (0x8...0xA).contains(rawValue)) }
+    package var isReserved: Bool { !(rawValue <= 0x2 || (0x8...0xA).contains(rawValue)) }
 }
 
 extension Opcode: CustomStringConvertible {

@@ -80,7 +80,7 @@ public struct WebSocketProtocolError: Error, Sendable, Hashable {
     public var closeCode: CloseCode { code.closeCode }
 
     /// Whose fault it is: the peer's, who sent what it must not, or stayed silent.
-    public var blame: CloseReport.Side { .remote }
+    package var blame: CloseReport.Side { .remote }
 }
 
 extension WebSocketProtocolError: CustomStringConvertible {

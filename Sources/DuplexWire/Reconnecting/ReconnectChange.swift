@@ -11,7 +11,7 @@ public struct ReconnectAttempt: Sendable, Hashable, CustomStringConvertible {
     public let timeout: Duration?
 
     /// Makes a value.
-    public init(number: Int, url: Int, timeout: Duration? = nil) {
+    package init(number: Int, url: Int, timeout: Duration? = nil) {
         self.number = number
         self.url = url
         self.timeout = timeout
@@ -105,7 +105,7 @@ public struct ReconnectChange: Sendable, Hashable {
     public let instant: Instant
 
     /// Makes a value.
-    public init(number: Int, state: ReconnectState, reason: ReconnectReason, instant: Instant) {
+    package init(number: Int, state: ReconnectState, reason: ReconnectReason, instant: Instant) {
         self.number = number
         self.state = state
         self.reason = reason

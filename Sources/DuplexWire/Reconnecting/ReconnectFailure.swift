@@ -42,7 +42,7 @@ public struct ReconnectFailure: Error, Sendable, Hashable {
     ///   - message: what happened, for people.
     ///   - retryAfter: how long the server asked to be left alone.
     ///   - cause: the error below it. Default: none.
-    public init(_ kind: Kind, message: String = "", retryAfter: Duration? = nil, cause: (any Error)? = nil) {
+    package init(_ kind: Kind, message: String = "", retryAfter: Duration? = nil, cause: (any Error)? = nil) {
         self.kind = kind
         self.message = message
         self.retryAfter = retryAfter
@@ -105,7 +105,7 @@ public struct ReconnectClassifier: Sendable {
     }
 
     /// What to do after a failure.
-    public func verdict(_ failure: ReconnectFailure) -> Verdict { judge(failure) }
+    package func verdict(_ failure: ReconnectFailure) -> Verdict { judge(failure) }
 
     /// The same, with exceptions.
     ///

@@ -78,7 +78,7 @@ package struct ReconnectMachine: Sendable {
     /// - Parameters:
     ///   - urls: how many URLs there are; one at least.
     ///   - policy: what is decided by.
-    package init(urls: Int, policy: ReconnectPolicy = .standard) {
+    package init(urls: Int, policy: ReconnectPolicy = ReconnectPolicy()) {
         self.urls = max(1, urls)
         self.policy = policy
         used = Array(repeating: 0, count: max(1, urls))

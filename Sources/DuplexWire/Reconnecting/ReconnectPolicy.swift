@@ -51,10 +51,10 @@ public struct ReconnectPolicy: Sendable {
     }
 
     /// The defaults.
-    public static let standard = ReconnectPolicy()
+    package static let standard = ReconnectPolicy()
 
     /// The defaults with the same wait each time; see ``Backoff/constant(_:)``.
-    public static func constant(_ delay: Duration) -> ReconnectPolicy { ReconnectPolicy(.constant(delay)) }
+    package static func constant(_ delay: Duration) -> ReconnectPolicy { ReconnectPolicy(.constant(delay)) }
 
     /// The defaults with waits that double and are drawn at random; see ``Backoff/exponential(from:to:)``.
     public static func exponential(from first: Duration, to last: Duration) -> ReconnectPolicy {
@@ -62,7 +62,7 @@ public struct ReconnectPolicy: Sendable {
     }
 
     /// The defaults with waits of the caller's; see ``Backoff/custom(_:)``.
-    public static func delays(_ delay: @escaping @Sendable (_ failures: Int) -> Duration?) -> ReconnectPolicy {
+    package static func delays(_ delay: @escaping @Sendable (_ failures: Int) -> Duration?) -> ReconnectPolicy {
         ReconnectPolicy(.custom(delay))
     }
 
@@ -88,63 +88,41 @@ public struct ReconnectPolicy: Sendable {
     }
 }
 
-/// How long to wait between one attempt and the next.
-public struct Backoff: Sendable {
-    private enum Kind: Sendable {
-        case constant(Duration)
-        case exponential(from: Duration, to: Duration)
-        case list([Duration])
-        case custom(@Sendable (_ failures: Int) -> Duration?)
-    }
-
-    private let kind: Kind
-
-    private init(_ kind: Kind) {
-        self.kind = kind
-    }
-
+/// How long to wait between one attempt and the next; later versions may add ways.
+@nonexhaustive
+public enum Backoff: Sendable {
     /// The same wait each time; zero for none.
     ///
     /// Clients that lose a server together reconnect together: prefer ``exponential(from:to:)`` where there are many.
-    public static func constant(_ delay: Duration) -> Backoff { Backoff(.constant(delay)) }
-
-    /// A wait between zero and a bound that begins with `first` and doubles with each failure up to `last`, each length
+    case constant(Duration)
+    /// A wait between zero and a bound that begins with the first and doubles with each failure up to the last, each length
     /// as likely as any other, so that clients which lose a server together don't reconnect together.
-    public static func exponential(from first: Duration, to last: Duration) -> Backoff {
-        Backoff(.exponential(from: first, to: last))
-    }
-
+    case exponential(from: Duration, to: Duration)
     /// These waits in their order, and then the last of them for ever; without any, no second attempt.
-    public static func delays(_ delays: [Duration]) -> Backoff {
-        Backoff(.list(delays))
-    }
-
+    case delays([Duration])
     /// The caller's waits.
     ///
-    /// - Parameter delay: is given the number of failures in a row, 1 for the first, and returns the wait, or `nil` to
-    ///   give up; a negative one is taken as zero. It is called on the loop of the client, so it must not block.
-    /// - Returns: the waits.
-    public static func custom(_ delay: @escaping @Sendable (_ failures: Int) -> Duration?) -> Backoff {
-        Backoff(.custom(delay))
-    }
+    /// The closure is given the number of failures in a row, 1 for the first, and returns the wait, or `nil` to give up; a negative
+    /// wait is taken as zero. It is called on the loop of the client, so it must not block.
+    case custom(@Sendable (_ failures: Int) -> Duration?)
 
     /// The durations that are set here.
     package var durations: [DurationSetting] {
         let waits: [Duration] =
-            switch kind {
+            switch self {
             case .constant(let delay): [delay]
             case .exponential(let first, let last): [first, last]
-            case .list(let delays): delays
+            case .delays(let delays): delays
             case .custom: []
             }
         return waits.map { DurationSetting("backoff", $0, allowsZero: true) }
     }
 
     /// The longest wait after that many failures in a row; `nil` when there is to be no other attempt.
-    public func bound(after failures: Int) -> Duration? {
-        switch kind {
+    package func bound(after failures: Int) -> Duration? {
+        switch self {
         case .constant(let delay): return max(.zero, delay)
-        case .list(let delays):
+        case .delays(let delays):
             return delays.isEmpty ? nil : max(.zero, delays[min(max(1, failures), delays.count) - 1])
         case .custom(let delay): return delay(max(1, failures)).map { max(.zero, $0) }
         case .exponential(let first, let last):
@@ -164,9 +142,9 @@ public struct Backoff: Sendable {
     ///   - failures: how many there were; 1 at least.
     ///   - random: what the wait is drawn from.
     /// - Returns: the wait; `nil` when there is to be no other attempt.
-    public func delay(after failures: Int, using random: inout some RandomNumberGenerator) -> Duration? {
+    package func delay(after failures: Int, using random: inout some RandomNumberGenerator) -> Duration? {
         guard let bound = bound(after: failures) else { return nil }
-        guard case .exponential = kind else { return bound }
+        guard case .exponential = self else { return bound }
         return .nanoseconds(Int64.random(in: 0...bound.wholeNanoseconds, using: &random))
     }
 }

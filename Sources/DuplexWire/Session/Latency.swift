@@ -16,10 +16,10 @@ public struct Latency: Sendable, Hashable {
     private var recent: [UInt32] = []
 
     /// How many round trips are kept.
-    public static let recentCount = 32
+    package static let recentCount = 32
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 
     /// The latest; `nil` before the first.
     public var last: Duration? { count > 0 ? .nanoseconds(lastNanoseconds) : nil }

@@ -4,16 +4,16 @@
 /// A part of a message, given before the rest of it has come.
 public struct MessagePiece: Sendable {
     /// Text or binary, the same for all pieces of a message.
-    public var kind: Message.Kind
+    package var kind: Message.Kind
     /// Whether a message begins with it.
-    public var isFirst: Bool
+    package var isFirst: Bool
     /// Whether its message ends with it: then it may be empty, as no other piece is.
-    public var isLast: Bool
-    /// At most ``largest`` bytes; of a text, UTF-8 as far as it goes, which may be the middle of a character.
-    public var payload: WebSocketSession.Payload
+    package var isLast: Bool
+    /// At most `largest` bytes; of a text, UTF-8 as far as it goes, which may be the middle of a character.
+    package var payload: WebSocketSession.Payload
 
     /// The most bytes of one piece: 64 KiB.
-    public static let largest = 64 * 1_024
+    package static let largest = 64 * 1_024
 }
 
 /// What a session needs beyond whole messages: there is one only where messages come or go in pieces.

@@ -1,66 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// When to ask an idle peer for a sign of life (RFC 6455 section 5.5.2).
-public struct PingPolicy: Sendable, Hashable {
-    /// The time from one ping to the next, at first; `nil` when there are none.
-    public let interval: Duration?
-    /// What the time from one ping to the next may grow to; the same where it doesn't.
-    public let longestInterval: Duration?
-    /// How long the peer may stay silent after a ping before the connection is failed with 1011.
-    public let timeout: Duration
-    /// The first duration that was given and isn't longer than zero, which no connection can be made with.
-    private let refused: Duration?
-
-    private init(interval: Duration?, longestInterval: Duration? = nil, timeout: Duration, refused: Duration? = nil) {
-        self.interval = interval
-        self.longestInterval = longestInterval ?? interval
-        self.timeout = timeout
-        self.refused = refused
-    }
-
-    /// The durations that are set here.
-    package var durations: [DurationSetting] { refused.map { [DurationSetting("pings", $0)] } ?? [] }
-
-    private static func firstRefused(_ durations: Duration...) -> Duration? { durations.first { $0 <= .zero } }
-
-    /// A ping every `interval`, failed when nothing at all arrives within `timeout` after it.
+/// When to ask an idle peer for a sign of life (RFC 6455 section 5.5.2); later versions may add ways.
+///
+/// Each duration is at least a millisecond; less is taken as that, and zero or less is an error when the connection is made.
+@nonexhaustive
+public enum PingPolicy: Sendable, Hashable {
+    /// A ping at each interval; the connection is failed with 1011 when nothing at all arrives within the timeout after it.
+    case every(Duration, timeout: Duration)
+    /// Pings that become rarer as long as the peer answers them: each time by half, up to a longest interval, which is at least the
+    /// first.
     ///
-    /// - Parameters:
-    ///   - interval: at least a millisecond; less is taken as that, and zero or less is an error when the connection is
-    ///     made. For no pings see ``disabled``.
-    ///   - timeout: as `interval`.
-    /// - Returns: when to ping.
-    public static func every(_ interval: Duration, timeout: Duration) -> PingPolicy {
-        PingPolicy(
-            interval: max(interval, .milliseconds(1)),
-            timeout: max(timeout, .milliseconds(1)),
-            refused: firstRefused(interval, timeout)
-        )
-    }
-
-    /// Pings that become rarer as long as the peer answers them: each time by half, up to a longest interval.
-    ///
-    /// One that isn't answered before the next is due brings the first interval back. A peer that vanishes is noticed
+    /// A ping that isn't answered before the next is due brings the first interval back. A peer that vanishes is noticed
     /// within the longest interval and the timeout.
-    ///
-    /// - Parameters:
-    ///   - first: the time to the first ping, and from one to the next when the line is bad; at least a millisecond.
-    ///   - longest: at least `first`.
-    ///   - timeout: as in ``every(_:timeout:)``.
-    /// - Returns: when to ping.
-    public static func adaptive(from first: Duration, to longest: Duration, timeout: Duration) -> PingPolicy {
-        let shortest = max(first, .milliseconds(1))
-        return PingPolicy(
-            interval: shortest,
-            longestInterval: max(longest, shortest),
-            timeout: max(timeout, .milliseconds(1)),
-            refused: firstRefused(first, longest, timeout)
-        )
+    case adaptive(from: Duration, to: Duration, timeout: Duration)
+    /// No pings: a peer that vanishes is noticed when something is sent to it.
+    case disabled
+
+    private static let least = Duration.milliseconds(1)
+
+    /// The time from one ping to the next, at first; `nil` when there are none.
+    package var interval: Duration? {
+        switch self {
+        case .every(let interval, _), .adaptive(let interval, _, _): max(interval, Self.least)
+        case .disabled: nil
+        }
     }
 
-    /// No pings: a peer that vanishes is noticed when something is sent to it.
-    public static let disabled = PingPolicy(interval: nil, timeout: .zero)
+    /// What the time from one ping to the next may grow to; the same where it doesn't.
+    package var longestInterval: Duration? {
+        guard case .adaptive(let first, let longest, _) = self else { return interval }
+        return max(longest, first, Self.least)
+    }
+
+    /// How long the peer may stay silent after a ping before the connection is failed with 1011.
+    package var timeout: Duration {
+        switch self {
+        case .every(_, let timeout), .adaptive(_, _, let timeout): max(timeout, Self.least)
+        case .disabled: .zero
+        }
+    }
+
+    /// The first duration that isn't longer than zero, which no connection can be made with.
+    package var durations: [DurationSetting] {
+        let all: [Duration] =
+            switch self {
+            case .every(let interval, let timeout): [interval, timeout]
+            case .adaptive(let first, let longest, let timeout): [first, longest, timeout]
+            case .disabled: []
+            }
+        return all.first { $0 <= .zero }.map { [DurationSetting("pings", $0)] } ?? []
+    }
 }
 
 /// Whether the peer is alive: when to ping it, which ping a pong answers, and when its silence has lasted too long.

@@ -49,28 +49,28 @@ final class PingTimes: Sendable {
 ///
 /// Messages count when they are whole, with the bytes that the app sees: of a compressed one those before deflating and
 /// behind inflating. A value: a copy stays as it was.
-public struct SessionCounts: Sendable, Hashable {
+package struct SessionCounts: Sendable, Hashable {
     /// Messages that have arrived whole.
-    public var messagesReceived = 0
+    package var messagesReceived = 0
     /// Messages that were sent.
-    public var messagesSent = 0
+    package var messagesSent = 0
     /// The bytes of the messages that have arrived.
-    public var bytesReceived = 0
+    package var bytesReceived = 0
     /// The bytes of the messages that were sent.
-    public var bytesSent = 0
+    package var bytesSent = 0
     /// Pings, pongs and close frames that have arrived.
-    public var controlFramesReceived = 0
+    package var controlFramesReceived = 0
     /// Pings, pongs and close frames that were sent.
-    public var controlFramesSent = 0
+    package var controlFramesSent = 0
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 
     /// What came to it since an earlier look.
     ///
     /// - Parameter earlier: what had gone over the same connection by then.
     /// - Returns: the difference.
-    public func since(_ earlier: SessionCounts) -> SessionCounts {
+    package func since(_ earlier: SessionCounts) -> SessionCounts {
         var counts = self
         counts.messagesReceived -= earlier.messagesReceived
         counts.messagesSent -= earlier.messagesSent

@@ -25,7 +25,7 @@ public struct TappedFrame: Sendable, Hashable {
     public var payloadLength: UInt64
 
     /// Whether RSV1 is set, which begins a compressed message (RFC 7692 section 6).
-    public var isCompressed: Bool { reservedBits & 0x40 != 0 }
+    package var isCompressed: Bool { reservedBits & 0x40 != 0 }
 
     init(_ direction: Direction, _ header: FrameHeader) {
         self.direction = direction

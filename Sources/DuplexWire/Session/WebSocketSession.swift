@@ -9,7 +9,7 @@
 /// - messages and pongs are for the app; pings are answered by the session;
 /// - after ``Event/peerClose`` the owner lets the app answer what came before and calls ``answerClose(now:)``;
 /// - after ``Event/violation(_:)`` likewise, and calls ``fail(_:now:)``;
-/// - whenever ``hasControlOutput`` is true, ``writeControlOutput(into:)`` has something to send;
+/// - whenever ``controlOutputSize`` isn't 0, ``writeControlOutput(into:)`` has something to send;
 /// - when ``deadline`` has come, ``deadlinePassed(now:)`` says what to do.
 ///
 /// There is one session for a connection, so it is a reference; it belongs to the owner of the connection, and isn't
@@ -881,7 +881,7 @@ public final class WebSocketSession {
     // MARK: Control frames
 
     /// Whether pongs, pings or a close frame wait to be sent.
-    public var hasControlOutput: Bool { !control.isEmpty }
+    package var hasControlOutput: Bool { !control.isEmpty }
 
     /// The room that ``writeControlOutput(into:)`` needs, in bytes.
     public var controlOutputSize: Int {
@@ -903,25 +903,21 @@ public final class WebSocketSession {
 
     /// Queues a ping (RFC 6455 section 5.5.2).
     ///
-    /// - Returns: an identity, which comes back with its pong.
-    public func ping(now: Instant) -> UInt64 {
-        let id = liveness.nextPing(now: now)
-        if canSend { control.ping(Liveness.payload(id)) }
-        return id
-    }
-
-    /// Queues a ping with a payload of the app's.
-    ///
     /// Of several with the same payload, each pong answers the oldest.
     ///
     /// - Parameters:
-    ///   - payload: what the pong will carry, too; cut at 125 bytes.
+    ///   - payload: what the pong will carry, too; cut at 125 bytes. Default: what tells it from other pings.
     ///   - now: the time.
     /// - Returns: an identity, which comes back with its pong.
-    public func ping(_ payload: [UInt8], now: Instant) -> UInt64 {
-        let payload = Array(payload.prefix(FrameHeader.maximumControlPayload))
-        let id = liveness.nextPing(now: now, payload: payload)
-        if canSend { control.ping(payload) }
+    public func ping(_ payload: [UInt8]? = nil, now: Instant) -> UInt64 {
+        guard let payload else {
+            let id = liveness.nextPing(now: now)
+            if canSend { control.ping(Liveness.payload(id)) }
+            return id
+        }
+        let cut = Array(payload.prefix(FrameHeader.maximumControlPayload))
+        let id = liveness.nextPing(now: now, payload: cut)
+        if canSend { control.ping(cut) }
         return id
     }
 

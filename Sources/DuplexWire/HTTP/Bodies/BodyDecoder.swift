@@ -54,7 +54,7 @@ public struct BodyDecoder: Sendable {
     }
 
     /// How many bytes are still to come, where that was said before; nil where it is known at the end.
-    public var announcedRest: Int? {
+    package var announcedRest: Int? {
         switch state {
         case .counting(let rest): rest
         case .ending, .complete: 0

@@ -198,7 +198,7 @@ public struct EventStreamError: Error, Sendable, Hashable, CustomStringConvertib
     public let message: String
 
     /// Makes an error.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

@@ -301,23 +301,23 @@ public struct MultipartLimits: Sendable, Hashable {
     /// The most parts.
     ///
     /// Default: 1,000.
-    public var partCount: Int
+    package var partCount: Int
     /// The longest part.
     ///
     /// Default: as long as the body may be.
-    public var partSize: ByteCount
+    package var partSize: ByteCount
     /// The longest sum of all parts.
     ///
     /// Default: as long as the body may be.
-    public var totalSize: ByteCount
+    package var totalSize: ByteCount
     /// The longest head of a part, with its line ends.
     ///
     /// Default: 8 KiB.
-    public var headSize: ByteCount
+    package var headSize: ByteCount
     /// The most fields in the head of a part.
     ///
     /// Default: 32.
-    public var headFields: Int
+    package var headFields: Int
 
     /// Makes limits.
     public init(

@@ -50,12 +50,12 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// - Parameter id: the id; `nil` for none.
     /// - Returns: the event.
     /// - Throws: ``EventStreamError`` as the initialiser does.
-    public func with(id: String?) throws(EventStreamError) -> ServerSentEvent {
+    package func with(id: String?) throws(EventStreamError) -> ServerSentEvent {
         try ServerSentEvent(data, event: event, id: id, retry: retry)
     }
 
     /// The event as it is sent.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(32 + (data?.utf8.count ?? 0) + (event?.utf8.count ?? 0) + (id?.utf8.count ?? 0))
         write(to: &bytes)
@@ -65,7 +65,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// Appends the event as it is sent.
     ///
     /// - Parameter bytes: what it is appended to.
-    public func write(to bytes: inout [UInt8]) {
+    package func write(to bytes: inout [UInt8]) {
         // Each with a space behind the colon, which the client takes away: so a value may begin with one.
         if let event, !event.isEmpty { Self.append("event: ", event.utf8.span.raw, to: &bytes) }
         if let id { Self.append("id: ", id.utf8.span.raw, to: &bytes) }
@@ -78,7 +78,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///
     /// - Parameter text: any text; each of its lines becomes one of the comment's. Default: none.
     /// - Returns: the bytes.
-    public static func comment(_ text: String = "") -> [UInt8] {
+    package static func comment(_ text: String = "") -> [UInt8] {
         var bytes: [UInt8] = []
         appendLines(text.isEmpty ? ":" : ": ", text, to: &bytes)
         bytes.append(0x0A)

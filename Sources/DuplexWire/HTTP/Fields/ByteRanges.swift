@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// The parts of a content that a client asks for: the field `Range`, in bytes (RFC 9110 section 14.1.2).
 public struct ByteRanges: Sendable, Hashable {
@@ -16,7 +16,7 @@ public struct ByteRanges: Sendable, Hashable {
     }
 
     /// The most parts that are sent; whoever asks for more gets the whole.
-    public static let bound = 16
+    package static let bound = 16
 
     private enum Spec: Sendable, Hashable {
         case from(UInt64, through: UInt64?)
@@ -29,7 +29,7 @@ public struct ByteRanges: Sendable, Hashable {
     ///
     /// It is nil if the field isn't there, is malformed, counts in another unit than bytes, or asks for more parts than
     /// the bound: it is to be passed over then (RFC 9110 section 14.2).
-    public init?(_ headers: HTTPFields) {
+    package init?(_ headers: HTTPFields) {
         let values = headers[values: .range]
         guard values.count == 1 else { return nil }
         let halves = values[0].utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

@@ -65,11 +65,11 @@ public struct ResponseCompression: Sendable, Hashable {
     /// The shortest body that is compressed.
     ///
     /// Default: 1 KiB.
-    public var threshold: ByteCount
+    package var threshold: ByteCount
     /// How hard to try: from 1, the fastest, to 9, the tightest.
     ///
     /// Default: 6.
-    public var level: Int
+    package var level: Int
     private var isEnabled = true
 
     /// Makes rules.
@@ -83,7 +83,7 @@ public struct ResponseCompression: Sendable, Hashable {
     }
 
     /// What is right for most: text of 1 KiB and more, at level 6.
-    public static let standard = ResponseCompression()
+    package static let standard = ResponseCompression()
     /// Nothing is compressed.
     public static let disabled: ResponseCompression = {
         var compression = ResponseCompression()
@@ -150,7 +150,7 @@ extension MediaType {
     /// Whether contents of this type get much shorter: text, and what is written as text, and some that are like it.
     ///
     /// Not a stream of events, each of which is short and is to arrive at once.
-    public var isCompressible: Bool {
+    package var isCompressible: Bool {
         guard let essence, essence != "text/event-stream" else { return false }
         return essence.hasPrefix("text/") || Self.compressibleSuffixes.contains(where: essence.hasSuffix)
             || Self.compressible.contains(essence)

@@ -6,7 +6,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// What stands between the quotation marks.
     public let text: String
     /// Whether contents with the same tag may differ in bytes, and are only worth the same.
-    public let isWeak: Bool
+    package let isWeak: Bool
 
     /// Makes a tag.
     ///
@@ -22,7 +22,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads the value of a field ETag; nil for what is no tag.
-    public init?(field value: String) {
+    package init?(field value: String) {
         var scanner = FieldScanner(value)
         scanner.skipBlanks()
         guard let tag = Self.tag(&scanner) else { return nil }
@@ -35,12 +35,12 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     public var description: String { (isWeak ? "W/\"" : "\"") + text + "\"" }
 
     /// Whether both stand for the same bytes: neither is weak (RFC 9110 section 8.8.3.2).
-    public func stronglyMatches(_ other: EntityTag) -> Bool {
+    package func stronglyMatches(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && weaklyMatches(other)
     }
 
     /// Whether both stand for contents that are worth the same.
-    public func weaklyMatches(_ other: EntityTag) -> Bool {
+    package func weaklyMatches(_ other: EntityTag) -> Bool {
         // Byte by byte: texts that look the same may be others.
         text.utf8.elementsEqual(other.text.utf8)
     }

@@ -11,7 +11,7 @@
 /// ```
 public struct MediaType: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The most parameters that are read; a type with more has none.
-    public static let parameterBound = 16
+    package static let parameterBound = 16
 
     /// The text as it is sent.
     public let rawValue: String
@@ -71,7 +71,7 @@ public struct MediaType: RawRepresentable, Sendable, Hashable, ExpressibleByStri
 
     /// Whether it is JSON: `application/json`, or another type in its syntax, such as `application/problem+json`
     /// (RFC 6839 section 3.1).
-    public var isJSON: Bool {
+    package var isJSON: Bool {
         guard let essence else { return false }
         return essence == "application/json" || essence.hasSuffix("+json")
     }

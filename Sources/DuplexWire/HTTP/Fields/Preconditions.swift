@@ -18,11 +18,11 @@ public struct Preconditions: Sendable, Hashable {
     /// The content as it is now.
     public struct Validators: Sendable, Hashable {
         /// Its tag; nil where it has none.
-        public var tag: EntityTag?
+        package var tag: EntityTag?
         /// When it was last modified, in whole seconds; nil where that isn't known.
-        public var modified: UnixTime?
+        package var modified: UnixTime?
         /// Whether there is any content: a PUT may be about to make it.
-        public var exists: Bool
+        package var exists: Bool
 
         /// Makes validators.
         public init(tag: EntityTag? = nil, modified: UnixTime? = nil, exists: Bool = true) {
@@ -53,7 +53,7 @@ public struct Preconditions: Sendable, Hashable {
     ///   - method: The method: a date that hasn't changed answers GET and HEAD only.
     ///   - headers: The fields.
     ///   - now: The time, for dates with a year of two digits.
-    public init(_ method: HTTPRequest.Method, _ headers: HTTPFields, now: UnixTime) {
+    package init(_ method: HTTPRequest.Method, _ headers: HTTPFields, now: UnixTime) {
         match = Tags(headers[values: .ifMatch])
         noneMatch = Tags(headers[values: .ifNoneMatch])
         modifiedSince = Self.date(headers[values: .ifModifiedSince], now)
@@ -66,7 +66,7 @@ public struct Preconditions: Sendable, Hashable {
     }
 
     /// Whether there are none.
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         match == .absent && noneMatch == .absent && modifiedSince == nil && unmodifiedSince == nil
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// The members of a field that says what is preferred, each with its weight (RFC 9110 section 12.4.2).
 struct WeightedList: Sendable, Hashable {
@@ -86,7 +86,7 @@ public struct MediaPreferences: Sendable, Hashable {
     private let list: WeightedList?
 
     /// Reads the field; a member that is malformed is passed over.
-    public init(_ headers: HTTPFields) {
+    package init(_ headers: HTTPFields) {
         list = headers.contains(.accept) ? WeightedList(headers[values: .accept]) : nil
     }
 
@@ -94,7 +94,7 @@ public struct MediaPreferences: Sendable, Hashable {
     ///
     /// Of the ranges that take the type in, the most specific one decides: one with the most parameters that the type has,
     /// then the type, then `text/*`, then `*/*`.
-    public func weight(of type: MediaType) -> Int {
+    package func weight(of type: MediaType) -> Int {
         guard let list else { return 1_000 }
         guard let essence = type.essence else { return 0 }
         var best: (rank: Int, weight: Int) = (-1, 0)
@@ -173,7 +173,7 @@ public struct LanguagePreferences: Sendable, Hashable {
     private let list: WeightedList?
 
     /// Reads the field; a member that is malformed is passed over.
-    public init(_ headers: HTTPFields) {
+    package init(_ headers: HTTPFields) {
         list = headers.contains(.acceptLanguage) ? WeightedList(headers[values: .acceptLanguage]) : nil
     }
 
@@ -181,7 +181,7 @@ public struct LanguagePreferences: Sendable, Hashable {
     ///
     /// A range takes in the tags that begin with its subtags (RFC 4647 section 3.3.1): `de` takes in `de-AT`. Of those that
     /// take the tag in, the longest decides.
-    public func weight(of tag: String) -> Int {
+    package func weight(of tag: String) -> Int {
         guard let list else { return 1_000 }
         let tag = Grammar.lowercased(tag)
         var best: (length: Int, weight: Int) = (-1, 0)

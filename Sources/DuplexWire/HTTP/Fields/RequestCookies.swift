@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import HTTPTypes
+package import HTTPTypes
 
 /// The cookies that came with a request, in their order (RFC 6265 section 5.4).
 public struct RequestCookies: Sendable, Hashable, RandomAccessCollection {
@@ -14,12 +14,12 @@ public struct RequestCookies: Sendable, Hashable, RandomAccessCollection {
     }
 
     /// The most cookies that are read; further ones are passed over.
-    public static let bound = 256
+    package static let bound = 256
 
     private var items: [Item] = []
 
     /// Reads the fields; what isn't `name=value` is passed over.
-    public init(_ headers: HTTPFields) {
+    package init(_ headers: HTTPFields) {
         for value in headers[values: .cookie] {
             for part in value.utf8.split(separator: UInt8(ascii: ";")) where items.count < Self.bound {
                 if let item = Self.item(part) { items.append(item) }

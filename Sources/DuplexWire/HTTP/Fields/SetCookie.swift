@@ -20,21 +20,21 @@ public struct SetCookie: Sendable, Hashable {
     }
 
     /// The name: a token.
-    public let name: String
+    package let name: String
     /// The value.
-    public let value: String
+    package let value: String
     /// The path that it is sent back to, and those below it.
-    public let path: String
+    package let path: String
     /// The domain that it is sent back to, and those below it; nil for this host alone.
-    public let domain: String?
+    package let domain: String?
     /// How long it is kept; nil for as long as the browser's session.
-    public let maximumAge: Duration?
+    package let maximumAge: Duration?
     /// Whether it goes over TLS only.
-    public let isSecure: Bool
+    package let isSecure: Bool
     /// Whether scripts can't read it.
-    public let isHTTPOnly: Bool
+    package let isHTTPOnly: Bool
     /// Which requests from other sites carry it.
-    public let sameSite: SameSite
+    package let sameSite: SameSite
 
     /// Makes a cookie.
     ///
