@@ -19,13 +19,13 @@ struct DurationTests {
         DuplexServer: RouteBuilder.events RouteOption.throttleFailures RouteOption.closeTimeout
         DuplexServer: RouteOption.timeLimit WebServer.blockedLoopThreshold WebServer.closeTimeout WebServer.idleTimeout
         DuplexSharing: ResumableUploadOptions.lifetime WebDAVOptions.lockTime
-        DuplexSockets: CachingResolver.refreshTimeout ChainedResolver.init ChainedResolver.timeout
+        DuplexSockets: ChainedResolver.init
         DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.lookupTimeout ConnectOptions.timeout
         DuplexFoundation: DelegatedSocket.readData DelegatedSocket.write DelegatedUDPSocket.send
         DuplexDelegates: DelegatedSocket.readData DelegatedSocket.write DelegatedUDPSocket.send
-        DuplexSockets: ProxyProtocol.required ResolverConfiguration.timeout Socket.connect Socket.peek
+        DuplexSockets: ResolverConfiguration.timeout Socket.connect Socket.peek
         DuplexSockets: Socket.read Socket.readLine Socket.write Socket.writeFile
-        DuplexSockets: SocketOptions.after SocketOptions.wait TLSOptions.handshakeTimeout
+        DuplexSockets: TLSOptions.handshakeTimeout
         DuplexSockets: TLSServerOptions.handshakeTimeout UDPSocket.receive UDPSocket.send UDPSocket.connect
         DuplexTesting: Faults.slow WebServer.test
         DuplexTopics: RedisOptions.responseTimeout RedisOptions.pingInterval RedisOptions.presenceLease
@@ -44,10 +44,9 @@ struct DurationTests {
         DuplexServer: CORSPolicy.init Drain.init Drain.spread FileOptions.maxAge FileOptions.openFileAge
         DuplexServer: SecurityHeaders.transportSecurity
         DuplexSharing: FolderOptions.trashAge
-        DuplexSockets: CachingResolver.defaultTimeToLive CachingResolver.lastResortDelay
-        DuplexSockets: CachingResolver.maximumTimeToLive CachingResolver.minimumTimeToLive CachingResolver.refreshPause
-        DuplexSockets: CachingResolver.staleTime CachingResolver.unknownTimeToLive ConnectOptions.attemptDelay
-        DuplexSockets: ResolverConfiguration.otherKindDelay SocketOptions.userTimeout
+        DuplexSockets: CachingResolver.maximumTimeToLive
+        DuplexSockets: CachingResolver.staleTime ConnectOptions.attemptDelay
+        DuplexSockets: SocketOptions.userTimeout
         DuplexTopics: TopicOptions.presenceGrace
         DuplexWire: ReconnectPolicy.delayLimit ReconnectPolicy.exponential ReconnectPolicy.restoreTime
         DuplexWire: ReconnectPolicy.restored
@@ -75,10 +74,9 @@ struct DurationTests {
         """
         DuplexBase: Instant.advanced Instant.duration
         DuplexServer: RequestOutcome.duration ServerConnection.age
-        DuplexSockets: ConnectTimeline.end ConnectTimeline.nameLookup ConnectTimeline.proxy ConnectTimeline.start
-        DuplexSockets: ConnectTimeline.roots StageEvent.duration StageEvent.init
-        DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolution.init Resolution.timeToLive SocketError.timeToLive
-        DuplexSockets: SocketOptions.idle SocketOptions.interval
+        DuplexSockets: ConnectTimeline.nameLookup ConnectTimeline.proxy
+        DuplexSockets: ConnectTimeline.roots StageEvent.duration
+        DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolution.init Resolution.timeToLive
         DuplexTesting: TestClock.advanced TestClock.duration TestClock.init TestClock.minimumResolution
         DuplexTesting: TestClock.offset TestClock.sleep TestLoop.elapsed
         DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket.roundTrips

@@ -237,7 +237,7 @@ struct ServeArguments: ParsableArguments {
     // MARK: What is otherwise
 
     var listeningPort: Int { port ?? 8_080 }
-    var listeningHost: ListenAddress.Host { ListenAddress.Host(host ?? "localhost") }
+    var listeningHost: LocalHost { LocalHost(host ?? "localhost") }
     var echo: String { echoPath ?? DemoPage.echoPath }
     /// Whether clients may change what is in the folder.
     var sharesFolder: Bool { upload || webdav }

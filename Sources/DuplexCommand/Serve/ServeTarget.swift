@@ -50,7 +50,7 @@ struct StreamAddress: ExpressibleByArgument, Sendable, Hashable {
         let host = rest[..<colon]
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         if host.contains(":") && !isBracketed { return nil }
-        address = .tcp(host: ListenAddress.Host(String(isBracketed ? host.dropFirst().dropLast() : host)), port: port)
+        address = .tcp(host: LocalHost(String(isBracketed ? host.dropFirst().dropLast() : host)), port: port)
         (isSecured, self.scheme) = (scheme == "tls://", scheme)
     }
 

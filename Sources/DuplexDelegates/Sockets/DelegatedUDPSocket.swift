@@ -137,9 +137,9 @@ public final class DelegatedUDPSocket: Sendable {
     /// - Throws: `SocketError` with `invalidArgument` when it was opened, or closed, before. Why it can't
     ///   be bound is reported to the delegate.
     public func bind(
-        _ host: UDPSocket.Host = .any,
+        _ host: LocalHost = .any,
         port: Int = 0,
-        families: UDPSocket.Families = .both,
+        families: AddressFamilies = .all,
         sharing: UDPSocket.Sharing = .none,
         options: DatagramOptions = DatagramOptions()
     ) throws {
@@ -168,9 +168,9 @@ public final class DelegatedUDPSocket: Sendable {
     /// - Throws: as ``bind(_:port:families:sharing:options:)``.
     public func connect(
         to endpoint: Endpoint,
-        from host: UDPSocket.Host = .any,
+        from host: LocalHost = .any,
         port: Int = 0,
-        families: UDPSocket.Families = .both,
+        families: AddressFamilies = .all,
         sharing: UDPSocket.Sharing = .none,
         options: DatagramOptions = DatagramOptions()
     ) throws {

@@ -83,7 +83,7 @@ public struct WebServer: Sendable {
     /// - Parameters:
     ///   - host: which interfaces to listen on. Default: this machine only.
     ///   - port: the port; 0 has the system choose, see ``run(onListening:)``.
-    public init(host: ListenAddress.Host = .loopback, port: Int) {
+    public init(host: LocalHost = .loopback, port: Int) {
         self.init(.tcp(host: host, port: port))
     }
 

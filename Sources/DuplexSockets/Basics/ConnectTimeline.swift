@@ -4,11 +4,11 @@
 /// What happened while a connection was made, and when: the look-up of the name, each address that was tried, and
 /// the TLS handshake.
 ///
-/// All times are durations since ``Socket/connect(to:options:on:)`` was called, on the monotonic clock. One reference
+/// All times are durations since ``Socket/connect(to:timeout:options:on:)`` was called, on the monotonic clock. One reference
 /// in memory, whatever its length.
 public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     /// The result of trying one address.
-    public enum Outcome: Sendable, Hashable, CustomStringConvertible {
+    package enum Outcome: Sendable, Hashable, CustomStringConvertible {
         /// The connection was made; at most one attempt has this outcome.
         case connected
         /// It was refused by the peer, the network or this system; with the system's error number.
@@ -30,15 +30,15 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// One address that was tried.
-    public struct Attempt: Sendable, Hashable, CustomStringConvertible {
+    package struct Attempt: Sendable, Hashable, CustomStringConvertible {
         /// The address.
-        public let address: SocketAddress
+        package let address: SocketAddress
         /// When the attempt began.
-        public let start: Duration
+        package let start: Duration
         /// When it had its result.
-        public let end: Duration
+        package let end: Duration
         /// Its result.
-        public let outcome: Outcome
+        package let outcome: Outcome
 
         /// The address, its times, and its result.
         public var description: String {
@@ -96,10 +96,10 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     /// Empty where there was no name to look up, and where nothing was found, which the error says.
     public var addresses: [SocketAddress] { storage.content.addresses }
     /// The addresses that were tried, in the order in which that began.
-    public var attempts: [Attempt] { storage.content.attempts }
+    package var attempts: [Attempt] { storage.content.attempts }
     /// How long the proxy took to make the connection behind it, and securing that to the proxy itself; `nil` without one.
     ///
-    /// ``nameLookup`` and ``attempts`` are about the proxy then.
+    /// ``nameLookup`` and ``addresses`` are about the proxy then.
     public var proxy: Duration? { storage.content.proxy }
     /// How long the TLS handshake waited for the system's roots to be read; `nil` if it didn't.
     ///

@@ -1,57 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// The target of a connection.
-public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+/// The target of a connection; later versions may add kinds.
+@nonexhaustive
+public enum Endpoint: Sendable, Hashable, CustomStringConvertible {
+    /// A host by name or by literal address, and a port, 1 to 65,535.
+    ///
+    /// An IPv6 address stands with or without brackets, and with a zone where it needs one, as in `fe80::1%eth0`.
+    case host(String, port: Int)
+    /// A host as in ``host(_:port:)``, and a port, with TLS.
+    ///
+    /// The name is what the host's certificate has to be for.
+    case tls(String, port: Int)
+    /// A known address.
+    case address(SocketAddress)
+    /// A Unix socket on this machine: the path of a file; or, on Linux, `@` and a name that isn't a file's.
+    case unix(String)
+
     enum Target: Sendable, Hashable {
         case host(String, port: Int)
         case address(SocketAddress)
         case unix(String)
     }
 
-    let target: Target
+    /// Where it is, whether or not it is secured.
+    var target: Target {
+        switch self {
+        case .host(let name, let port), .tls(let name, let port): .host(Self.withoutBrackets(name), port: port)
+        case .address(let address): .address(address)
+        case .unix(let path): .unix(path)
+        }
+    }
+
     /// Whether the connection is to be secured with TLS.
-    package let isSecured: Bool
+    package var isSecured: Bool { if case .tls = self { true } else { false } }
 
-    init(_ target: Target, isSecured: Bool = false) {
-        self.target = target
-        self.isSecured = isSecured
+    /// Whether both are the same place, with brackets or without.
+    public static func == (one: Endpoint, other: Endpoint) -> Bool {
+        one.target == other.target && one.isSecured == other.isSecured
     }
 
-    /// A host by name or by literal address, and a port.
-    ///
-    /// - Parameters:
-    ///   - name: a host name, or an IPv4 or IPv6 address, the latter with or without brackets, and with a zone where it needs
-    ///     one, as in `fe80::1%eth0`.
-    ///   - port: the port, 1 to 65,535.
-    /// - Returns: the endpoint.
-    public static func host(_ name: String, port: Int) -> Endpoint {
-        Endpoint(.host(withoutBrackets(name), port: port))
+    /// Hashes the place.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(target)
+        hasher.combine(isSecured)
     }
 
-    /// A host by name or by literal address, and a port, with TLS.
-    ///
-    /// The name is what the host's certificate has to be for.
-    ///
-    /// - Parameters:
-    ///   - name: as in ``host(_:port:)``.
-    ///   - port: the port, 1 to 65,535.
-    /// - Returns: the endpoint.
-    public static func tls(_ name: String, port: Int) -> Endpoint {
-        Endpoint(.host(withoutBrackets(name), port: port), isSecured: true)
-    }
-
-    /// A known address.
-    public static func address(_ address: SocketAddress) -> Endpoint {
-        Endpoint(.address(address))
-    }
-
-    /// A Unix socket on this machine.
-    ///
-    /// - Parameter path: of a file; or, on Linux, `@` and a name that isn't a file's.
-    /// - Returns: the endpoint.
-    public static func unix(_ path: String) -> Endpoint {
-        Endpoint(.unix(path))
+    private init(_ target: Target, isSecured: Bool = false) {
+        switch target {
+        case .host(let name, let port): self = isSecured ? .tls(name, port: port) : .host(name, port: port)
+        case .address(let address): self = .address(address)
+        case .unix(let path): self = .unix(path)
+        }
     }
 
     /// The name, or the literal address without its zone, that the certificate of a secured endpoint has to be for.

@@ -9,10 +9,10 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     /// The bits that all addresses begin with, in whole bytes, filled up with zeros: 4 of IPv4, 16 of IPv6.
     private let bytes: [UInt8]
     /// How many bits all addresses begin with: 0 to 32, or to 128 for IPv6.
-    public let prefixLength: Int
+    package let prefixLength: Int
 
     /// Whether this is a network of IPv6 addresses.
-    public var isIPv6: Bool { bytes.count == 16 }
+    package var isIPv6: Bool { bytes.count == 16 }
 
     /// This machine, as it sees itself: `127.0.0.0/8` and `::1/128`.
     public static let loopback = [

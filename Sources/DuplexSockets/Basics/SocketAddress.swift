@@ -24,7 +24,7 @@ public struct SocketAddress: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64
     /// The interface that a link-local IPv6 address belongs to; 0 where there is none (RFC 4007).
-    public let scope: UInt32
+    package let scope: UInt32
     private var systemPort: UInt16
     /// Whether this is an IPv6 address.
     public let isIPv6: Bool
@@ -206,7 +206,7 @@ extension SocketAddress {
     }
 
     /// Whether it is the address of a multicast group (RFC 5771, RFC 4291 section 2.7).
-    public var isMulticast: Bool {
+    package var isMulticast: Bool {
         if path != nil { return false }
         return isIPv6 ? high >> 56 == 0xFF : low >> 28 == 0xE
     }

@@ -79,7 +79,7 @@ public struct SocketError: Error, Sendable {
     /// Whether it was a proxy that couldn't be reached, so that another one may do.
     var isProxyUnreachable = false
     /// How long that a host is unknown may be remembered; `nil` where the source doesn't say, and for every other error.
-    public var timeToLive: Duration?
+    package var timeToLive: Duration?
 
     /// Makes an error.
     public init(_ code: Code, message: String, errno: Int32? = nil, causes: [SocketError] = []) {

@@ -40,7 +40,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     ///
     /// - Parameter name: the thread's name, cut to what the system takes (15 bytes on Linux).
     /// - Throws: ``SocketError`` when the system has no descriptor or thread to give.
-    public convenience init(name: String = "duplex-loop") throws(SocketError) {
+    package convenience init(name: String = "duplex-loop") throws(SocketError) {
         try self.init(name: name, poller: SystemPoller.make())
     }
 
@@ -82,7 +82,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private static let living = LivingObjects<EventLoop>()
 
     /// Whether the caller runs on this loop's thread.
-    public var isCurrent: Bool {
+    @usableFromInline package var isCurrent: Bool {
         thread.isCurrent
     }
 
@@ -126,7 +126,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     ///
     /// Returns when the thread has nothing left to do. A task that is resumed on the loop later still runs, on a thread
     /// started for it, so that nobody waits for ever; its socket is closed by then. Calling it again returns at once.
-    public func stop() async {
+    package func stop() async {
         await withCheckedContinuation { continuation in
             let isOver = remote.withLock { remote -> Bool in
                 if remote.state == .stopped { return true }

@@ -24,7 +24,7 @@ public final class NetworkMonitor: Sendable {
     /// One for the whole process, started when first asked for and never stopped.
     ///
     /// - Returns: the monitor.
-    /// - Throws: as ``init(on:)``, each time the same.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/system`` if the system can't be listened to, each time the same.
     public static func shared() throws(SocketError) -> NetworkMonitor {
         try sharedResult.get()
     }
@@ -34,7 +34,7 @@ public final class NetworkMonitor: Sendable {
     /// - Parameter group: the loops of which one listens to the kernel.
     /// - Throws: ``SocketError`` with ``SocketError/Code/system`` when the kernel doesn't let itself be listened to, or the
     ///   system has nothing of the kind.
-    public convenience init(on group: EventLoopGroup = .shared) throws(SocketError) {
+    package convenience init(on group: EventLoopGroup = .shared) throws(SocketError) {
         self.init(try NetlinkSocket.open(), on: group.next())
     }
 
@@ -50,7 +50,7 @@ public final class NetworkMonitor: Sendable {
     }
 
     /// Ends the sequences of changes; nothing is watched any more.
-    public func stop() {
+    package func stop() {
         Self.stop(watcher, loop, listeners)
     }
 

@@ -52,56 +52,51 @@ public struct SocketOptions: Sendable, Hashable {
     public init() {}
 
     /// Whether, and how, the system probes a silent peer.
-    public struct Keepalive: Sendable, Hashable {
-        /// Whether it probes at all.
-        public let isOn: Bool
-        /// How long the peer has to be silent first; `nil` for the system's time, which is two hours on Linux.
-        public let idle: Duration?
-        /// The time between probes; `nil` for the system's time.
-        public let interval: Duration?
-        /// After how many unanswered probes the connection is given up; `nil` for the system's number.
-        public let count: Int?
-
+    @nonexhaustive
+    public enum Keepalive: Sendable, Hashable {
         /// A silent peer is never probed.
-        public static let off = Keepalive(isOn: false, idle: nil, interval: nil, count: nil)
-        /// A silent peer is probed at the system's times.
-        public static let on = Keepalive(isOn: true, idle: nil, interval: nil, count: nil)
-
-        /// A peer that has been silent for that long is probed.
+        case off
+        /// A silent peer is probed at the system's times, on Linux after two hours.
+        case on
+        /// A peer that has been silent for that long is probed, at an interval, and given up after a count of unanswered probes.
         ///
-        /// - Parameters:
-        ///   - idle: how long; in seconds, rounded up.
-        ///   - interval: the time between probes; in seconds, rounded up.
-        ///   - count: after how many unanswered probes the connection is given up.
-        /// - Returns: the value.
-        public static func after(_ idle: Duration, interval: Duration? = nil, count: Int? = nil) -> Keepalive {
-            Keepalive(isOn: true, idle: idle, interval: interval, count: count)
-        }
+        /// Times are in seconds, rounded up. Default of the interval and the count: those of the system.
+        case after(Duration, interval: Duration? = nil, count: Int? = nil)
+
+        /// Whether it probes at all.
+        package var isOn: Bool { self != .off }
+        /// How long the peer has to be silent first; `nil` for the system's time.
+        package var idle: Duration? { if case .after(let idle, _, _) = self { idle } else { nil } }
+        /// The time between probes; `nil` for the system's time.
+        package var interval: Duration? { if case .after(_, let interval, _) = self { interval } else { nil } }
+        /// After how many unanswered probes the connection is given up; `nil` for the system's number.
+        package var count: Int? { if case .after(_, _, let count) = self { count } else { nil } }
     }
 
     /// What closing does with bytes that the system hasn't delivered yet.
     ///
     /// Of interest only for what ``Socket/close()`` and ``Socket/reset()`` don't do by themselves.
-    public struct Linger: Sendable, Hashable {
-        /// How long closing waits; `nil` when it doesn't wait and the system goes on delivering.
-        let time: Duration?
-        /// The time that was asked for, if closing can't wait for it.
-        var refused: Duration?
-
+    @nonexhaustive
+    public enum Linger: Sendable, Hashable {
         /// Closing doesn't wait, and the system goes on delivering.
-        public static let off = Linger(time: nil)
+        case off
         /// Closing drops them and resets the connection.
-        public static let reset = Linger(time: .zero)
-
-        /// Closing waits until they are delivered, and drops them after that time.
+        case reset
+        /// Closing waits until they are delivered, and drops them after that time, in seconds, rounded up.
         ///
         /// > Warning: The thread of the event loop waits, and all its sockets with it.
-        ///
-        /// - Parameter time: how long at most; in seconds, rounded up.
-        /// - Returns: the value.
-        public static func wait(_ time: Duration) -> Linger {
-            Linger(time: max(time, .seconds(1)), refused: time > .zero ? nil : time)
+        case wait(Duration)
+
+        /// How long closing waits; `nil` when it doesn't wait and the system goes on delivering.
+        var time: Duration? {
+            switch self {
+            case .off: nil
+            case .reset: .zero
+            case .wait(let time): max(time, .seconds(1))
+            }
         }
+        /// The time that was asked for, if closing can't wait for it.
+        var refused: Duration? { if case .wait(let time) = self, time <= .zero { time } else { nil } }
     }
 }
 
@@ -225,7 +220,8 @@ extension SocketOptions {
         let isTCP = family != .unix && role != .datagrams
         noDelay = isTCP ? try SystemOption.noDelay.value(on: descriptor) != 0 : nil
         keepalive = try Self.keepalive(of: descriptor, isTCP)
-        linger = try SystemOption.lingering.lingerTime(on: descriptor).map { Linger(time: .seconds($0)) } ?? .off
+        let lingerTime = try SystemOption.lingering.lingerTime(on: descriptor)
+        linger = lingerTime.map { $0 == 0 ? .reset : .wait(.seconds($0)) } ?? .off
         sendBufferSize = Int(try SystemOption.sendBuffer.value(on: descriptor))
         receiveBufferSize = Int(try SystemOption.receiveBuffer.value(on: descriptor))
         switch family {

@@ -24,9 +24,9 @@ public struct TLSCertificate: Sendable, Hashable {
     /// When it ceases to be valid.
     public let notAfter: UnixTime
     /// The kind of its key, such as `id-ecPublicKey` or `rsaEncryption`.
-    public let keyType: String
+    package let keyType: String
     /// The size of its key in bits.
-    public let keyBits: Int
+    package let keyBits: Int
     /// The SHA-256 of its public key's SubjectPublicKeyInfo in the form of pins, `sha256/` and base64 (RFC 7469).
     ///
     /// Stays the same when a certificate is renewed for the same key.

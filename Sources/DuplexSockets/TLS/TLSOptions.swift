@@ -30,7 +30,7 @@ public struct TLSOptions: Sendable {
     public var applicationProtocols: [String] = [] { didSet { cache = TLSContextCache() } }
     /// The ciphers to offer.
     ///
-    /// Default: ``TLSCiphers/standard``.
+    /// Default: those of ``TLSCiphers/init(tls12:tls13:)``.
     public var ciphers = TLSCiphers.standard { didSet { cache = TLSContextCache() } }
     /// Whether to resume earlier sessions, which saves a round trip's worth of computing.
     ///
@@ -72,21 +72,26 @@ public struct TLSOptions: Sendable {
     }
 }
 
-/// Which ciphers are offered, or taken.
+/// Which ciphers are offered, or taken; by default those with forward secrecy and authenticated encryption only (RFC 9325
+/// section 4.2).
 public struct TLSCiphers: Sendable, Hashable {
     /// For TLS 1.2, in the form of OpenSSL (openssl-ciphers(1)).
-    public var tls12: String
+    package var tls12: String
     /// For TLS 1.3: names with colons between.
-    public var tls13: String
+    package var tls13: String
 
     /// Those with forward secrecy and authenticated encryption only (RFC 9325 section 4.2).
-    public static let standard = TLSCiphers(
-        tls12: "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL",
-        tls13: "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
-    )
+    package static let standard = TLSCiphers()
 
     /// Makes a value.
-    public init(tls12: String, tls13: String) {
+    ///
+    /// - Parameters:
+    ///   - tls12: for TLS 1.2, in the form of OpenSSL (openssl-ciphers(1)). Default: ECDHE with AES-GCM or ChaCha20.
+    ///   - tls13: for TLS 1.3, names with colons between. Default: AES-128-GCM, AES-256-GCM and ChaCha20.
+    public init(
+        tls12: String = "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL",
+        tls13: String = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+    ) {
         self.tls12 = tls12
         self.tls13 = tls13
     }
@@ -120,7 +125,7 @@ public struct TLSServerOptions: Sendable {
     public var applicationProtocols: [String] = [] { didSet { cache = TLSContextCache() } }
     /// The ciphers to accept, the preferred one first.
     ///
-    /// Default: ``TLSCiphers/standard``.
+    /// Default: those of ``TLSCiphers/init(tls12:tls13:)``.
     public var ciphers = TLSCiphers.standard { didSet { cache = TLSContextCache() } }
     /// Whether clients may resume sessions by tickets, which the server doesn't have to keep.
     ///

@@ -9,23 +9,14 @@ import Synchronization
 /// options.trust = .systemRoots.pinned(to: ["sha256/…", "sha256/…"])
 /// ```
 public struct TLSTrust: Sendable {
-    /// Asked whether to go on with a peer.
-    ///
-    /// Called once for each handshake that isn't resumed, off the loop's way: the connection waits, within the time of its
-    /// handshake, and others don't.
-    public typealias Decision = @Sendable (TLSPeer) async -> Bool
-
-    /// Told of a peer whose keys are not among the pins.
-    public typealias Report = @Sendable (TLSPeer) -> Void
-
     var isVerified = true
     /// The roots of the system, if they are trusted.
     var system: SystemRoots?
     var roots: [TLSCertificate] = []
     var checksName = true
     var pins: [String] = []
-    var report: Report?
-    var decision: Decision?
+    var report: (@Sendable (TLSPeer) -> Void)?
+    var decision: (@Sendable (TLSPeer) async -> Bool)?
 
     /// Certificates that lead to one of the system's roots, with the right name.
     ///
@@ -40,7 +31,7 @@ public struct TLSTrust: Sendable {
 
     /// Any certificate at all: whoever is on the way can read and change everything.
     ///
-    /// For tests; or with ``pinned(to:)`` or ``decided(by:)``, which then are all that stands between.
+    /// For tests; or with ``pinned(to:reportOnly:)`` or ``decided(by:)``, which then are all that stands between.
     public static let insecure = TLSTrust(isVerified: false, checksName: false)
 
     /// The same, and certificates that lead to one of these.
@@ -57,30 +48,24 @@ public struct TLSTrust: Sendable {
 
     /// The same, as long as one of the certificates that lead to the root has one of these public keys (RFC 7469).
     ///
-    /// - Parameter pins: `sha256/` and the base64 of the SHA-256 of a key's SubjectPublicKeyInfo, as
-    ///   ``TLSCertificate/pin`` gives it. Give a spare one whose key is kept elsewhere: without it, a lost key locks
-    ///   everybody out.
-    /// - Returns: the trust with pins.
-    public func pinned(to pins: [String]) -> TLSTrust {
-        changed { ($0.pins, $0.report) = (pins, nil) }
-    }
-
-    /// The same, and reports peers that ``pinned(to:)`` would refuse, instead of refusing them.
-    ///
     /// - Parameters:
-    ///   - pins: as in ``pinned(to:)``.
-    ///   - report: called on the loop, so it must not block.
+    ///   - pins: `sha256/` and the base64 of the SHA-256 of a key's SubjectPublicKeyInfo, as
+    ///     ``TLSCertificate/pin`` gives it. Give a spare one whose key is kept elsewhere: without it, a lost key locks
+    ///     everybody out.
+    ///   - report: gets a peer whose keys are not among the pins, which isn't refused then. Called on the loop, so it must not
+    ///     block. Default: such a peer is refused.
     /// - Returns: the trust with pins.
-    public func pinned(to pins: [String], reportOnly report: @escaping Report) -> TLSTrust {
+    public func pinned(to pins: [String], reportOnly report: (@Sendable (TLSPeer) -> Void)? = nil) -> TLSTrust {
         changed { ($0.pins, $0.report) = (pins, report) }
     }
 
     /// The same, but the last word is the caller's.
     ///
     /// - Parameter decision: gets the peer's certificates and why they would be refused, if they would. What it returns
-    ///   counts, even where it accepts what would be refused: with care.
+    ///   counts, even where it accepts what would be refused: with care. Called once for each handshake that isn't resumed,
+    ///   off the loop's way: the connection waits, within the time of its handshake, and others don't.
     /// - Returns: the trust with a decision.
-    public func decided(by decision: @escaping Decision) -> TLSTrust {
+    public func decided(by decision: @escaping @Sendable (TLSPeer) async -> Bool) -> TLSTrust {
         changed { $0.decision = decision }
     }
 

@@ -269,8 +269,3 @@ extension ConnectTimeline {
         return intervals
     }
 }
-
-extension StageEvent.Stage {
-    /// The server is asked for the WebSocket; again, on a new connection, where it redirects or asks who this is.
-    public static let upgrade = StageEvent.Stage("upgrade")
-}

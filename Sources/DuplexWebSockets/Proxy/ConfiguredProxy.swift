@@ -88,7 +88,7 @@ extension ConfiguredProxy: ProxyRoute {
     var endpoint: Endpoint { security == nil ? .host(host, port: port) : .tls(host, port: port) }
     var tls: TLSOptions { security ?? TLSOptions() }
     var resolvesNames: Bool { kind == .socks4 || kind == .socks5 }
-    var families: ConnectOptions.Families { kind == .socks4 || kind == .socks4a ? .ipv4 : .all }
+    var families: AddressFamilies { kind == .socks4 || kind == .socks4a ? .ipv4 : .all }
 
     func conversation(with target: ProxyTarget) throws(SocketError) -> any ProxyConversation {
         do throws(ProxyError) {

@@ -8,11 +8,11 @@ import Testing
     @Test(
         "A host is read as a person writes it",
         arguments: [
-            ("localhost", ListenAddress.Host.loopback), ("*", .any), ("", .any), ("192.0.2.1", .address("192.0.2.1")),
+            ("localhost", LocalHost.loopback), ("*", .any), ("", .any), ("192.0.2.1", .address("192.0.2.1")),
         ]
     )
-    func hosts(text: String, host: ListenAddress.Host) {
-        #expect(ListenAddress.Host(text) == host)
+    func hosts(text: String, host: LocalHost) {
+        #expect(LocalHost(text) == host)
     }
 
     @Test("It describes itself with host and port")

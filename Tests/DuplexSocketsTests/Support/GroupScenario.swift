@@ -8,7 +8,7 @@ import Testing
 
 /// What groups must do, wherever they are; what must not arrive is followed by a datagram that must.
 struct GroupScenario: Sendable {
-    var families: UDPSocket.Families
+    var families: AddressFamilies
     var group: String
     var interface: String
     /// The address that datagrams to the group come from.
@@ -21,7 +21,7 @@ struct GroupScenario: Sendable {
 
     private func bind(
         in place: Place,
-        _ host: UDPSocket.Host = .any,
+        _ host: LocalHost = .any,
         _ sharing: UDPSocket.Sharing = .none,
         port: Int = 0,
         options: DatagramOptions = DatagramOptions()

@@ -97,9 +97,9 @@ struct NamespacedLoop {
 
     /// Binds a socket in the namespace.
     func bind(
-        _ host: UDPSocket.Host = .any,
+        _ host: LocalHost = .any,
         port: Int = 0,
-        families: UDPSocket.Families = .both,
+        families: AddressFamilies = .all,
         sharing: UDPSocket.Sharing = .none,
         options: DatagramOptions = DatagramOptions()
     ) async throws -> UDPSocket {

@@ -8,9 +8,9 @@ import Testing
 @testable import DuplexSockets
 
 /// Both families, by the name of the loopback that goes with each.
-let udpFamilies: [UDPSocket.Families] = [.ipv4, .ipv6]
+let udpFamilies: [AddressFamilies] = [.ipv4, .ipv6]
 
-extension UDPSocket.Families {
+extension AddressFamilies {
     var loopback: String { self == .ipv6 ? "::1" : "127.0.0.1" }
 }
 
@@ -28,7 +28,7 @@ func withLoops(_ count: Int = 2, _ body: (EventLoopGroup) async throws -> Void) 
 
 /// A socket that is connected to another one, which talks to anybody, both on the loopback, each on a loop of its own.
 func withUDPPair(
-    _ families: UDPSocket.Families = .ipv4,
+    _ families: AddressFamilies = .ipv4,
     options: DatagramOptions = DatagramOptions(),
     _ body: (_ near: UDPSocket, _ far: UDPSocket) async throws -> Void
 ) async throws {

@@ -18,7 +18,7 @@ public final class CachingResolver: Resolver {
         /// The shortest time for which answers are kept.
         ///
         /// Default: zero.
-        public var minimumTimeToLive = Duration.zero
+        package var minimumTimeToLive = Duration.zero
         /// The longest time for which answers are kept.
         ///
         /// Default: 1 h. With zero no answer is kept.
@@ -26,36 +26,36 @@ public final class CachingResolver: Resolver {
         /// How long answers without a time to live are kept, such as those of the system.
         ///
         /// Default: 30 s. With zero they aren't kept.
-        public var defaultTimeToLive = Duration.seconds(30)
+        package var defaultTimeToLive = Duration.seconds(30)
         /// The longest time for which an unknown host is remembered.
         ///
         /// Default: 10 s. With zero none is remembered.
         ///
         /// Less where the answer says so.
-        public var unknownTimeToLive = Duration.seconds(10)
+        package var unknownTimeToLive = Duration.seconds(10)
         /// How long expired answers are still used while they are refreshed (RFC 8767).
         ///
         /// Default: zero.
         ///
         /// Connecting doesn't wait for the name then, and may get addresses that the host doesn't have any more. One
         /// look-up refreshes a name at a time. If it finds that the host is unknown, the old answer is dropped; if it
-        /// fails otherwise, the old one stays, and the next look-up comes after ``refreshPause``.
+        /// fails otherwise, the old one stays, and the next look-up comes 5 s later at the earliest.
         ///
         /// After a change of the network, too (``CachingResolver/empty(onChangesOf:)``), but only as the last resort.
         public var staleTime = Duration.zero
         /// How long to wait after a failed refresh before the next one.
         ///
         /// Default: 5 s. With zero the next look-up is one.
-        public var refreshPause = Duration.seconds(5)
+        package var refreshPause = Duration.seconds(5)
         /// How long a refresh may take.
         ///
         /// Default: 10 s.
-        public var refreshTimeout = Duration.seconds(10)
+        package var refreshTimeout = Duration.seconds(10)
         /// How long a look-up in a changed network may take before an answer from before the change is used (RFC 8767
         /// section 5).
         ///
         /// Default: 1.8 s. With zero it is used at once.
-        public var lastResortDelay = Duration.milliseconds(1_800)
+        package var lastResortDelay = Duration.milliseconds(1_800)
         /// How many names are remembered.
         ///
         /// Default: 1,000.
@@ -158,7 +158,7 @@ public final class CachingResolver: Resolver {
     }
 
     /// Forgets one name, for example because none of its addresses answers.
-    public func remove(_ host: String) {
+    package func remove(_ host: String) {
         let name = host.lowercased()
         state.withLock { state in
             state.entries[name] = nil
@@ -183,7 +183,7 @@ public final class CachingResolver: Resolver {
     }
 
     /// How many names are remembered.
-    public var count: Int {
+    package var count: Int {
         state.withLock { $0.entries.count }
     }
 
@@ -433,7 +433,7 @@ public final class CachingResolver: Resolver {
     /// Forgets everything whenever the network changes, from now on: other name servers may give other answers there.
     ///
     /// With ``Options/staleTime``, what was remembered is the last resort for that long: where the look-up fails, other than that
-    /// the host is unknown, or takes longer than ``Options/lastResortDelay``, the answer of before is given.
+    /// the host is unknown, or takes longer than 1.8 s, the answer of before is given.
     ///
     /// The monitor is kept for as long as this resolver. Look-ups that are under way go on for those who wait for them, and
     /// are not remembered.

@@ -3,37 +3,37 @@
 
 /// Asks several resolvers, one after the other, until one has an answer.
 ///
-/// Each has a time-out of its own. An error goes on to the next resolver or stops the chain, as its link says.
+/// Each has a time-out of its own, and after an error the next one is asked.
 public struct ChainedResolver: Resolver {
     /// One resolver of a chain.
-    public struct Link: Sendable {
+    package struct Link: Sendable {
         /// The errors after which the next resolver is asked.
-        public struct Continuation: Sendable {
+        package struct Continuation: Sendable {
             fileprivate let goesOn: @Sendable (SocketError) -> Bool
 
             /// Every error: the next one may know what this one doesn't.
-            public static let always = Continuation { _ in true }
+            package static let always = Continuation { _ in true }
             /// Every error but ``SocketError/Code/unknownHost``: an unknown host is final.
-            public static let unlessUnknown = Continuation { $0.code != .unknownHost }
+            package static let unlessUnknown = Continuation { $0.code != .unknownHost }
 
             /// Those for which a closure returns true.
-            public static func when(_ goesOn: @escaping @Sendable (SocketError) -> Bool) -> Continuation {
+            package static func when(_ goesOn: @escaping @Sendable (SocketError) -> Bool) -> Continuation {
                 Continuation(goesOn: goesOn)
             }
         }
 
         /// The resolver.
-        public var resolver: any Resolver
+        package var resolver: any Resolver
         /// How long it may take.
         ///
         /// Default: 5 s.
         ///
         /// After that it is abandoned, which is an error like others.
-        public var timeout: Duration
+        package var timeout: Duration
         /// The errors after which the next resolver is asked.
         ///
         /// Default: all.
-        public var continuation: Continuation
+        package var continuation: Continuation
 
         /// Makes a link.
         ///
@@ -41,7 +41,7 @@ public struct ChainedResolver: Resolver {
         ///   - resolver: the resolver.
         ///   - timeout: how long it may take.
         ///   - continuation: the errors after which the next resolver is asked.
-        public init(
+        package init(
             _ resolver: any Resolver,
             timeout: Duration = .seconds(5),
             continuation: Continuation = .always
@@ -57,7 +57,7 @@ public struct ChainedResolver: Resolver {
     /// Makes a chain.
     ///
     /// - Parameter links: in the order in which they are asked; a chain without any knows no name.
-    public init(_ links: [Link]) {
+    package init(_ links: [Link]) {
         self.links = links
     }
 

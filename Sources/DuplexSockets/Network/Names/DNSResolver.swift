@@ -14,27 +14,27 @@ import Synchronization
 /// a ``CachingResolver`` before it.
 public struct DNSResolver: Resolver {
     /// What has happened so far.
-    public struct Statistics: Sendable, Hashable {
+    package struct Statistics: Sendable, Hashable {
         /// Questions that went out over UDP.
-        public var datagrams = 0
+        package var datagrams = 0
         /// Questions for which a TCP connection was begun.
-        public var streams = 0
+        package var streams = 0
         /// Answers that were too long for UDP.
-        public var truncated = 0
+        package var truncated = 0
         /// Datagrams that weren't the answer, by their identity or their question.
         ///
         /// Those that come from another address don't get as far as being counted: the system drops them. Many of these
         /// mean that somebody tries to forge answers; a question that has sixteen is asked again over TCP.
-        public var ignored = 0
+        package var ignored = 0
         /// Questions that a server didn't answer in time.
-        public var timeouts = 0
+        package var timeouts = 0
 
         /// Nothing.
-        public init() {}
+        package init() {}
     }
 
     /// Which name servers are asked, and how.
-    public let configuration: ResolverConfiguration
+    package let configuration: ResolverConfiguration
     private let group: EventLoopGroup
     private let counters = NameServerCounters()
 
@@ -59,7 +59,7 @@ public struct DNSResolver: Resolver {
     }
 
     /// What this resolver has counted so far.
-    public var statistics: Statistics {
+    package var statistics: Statistics {
         counters.statistics
     }
 

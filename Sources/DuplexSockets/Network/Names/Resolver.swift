@@ -41,7 +41,7 @@ public struct Resolution: Sendable, Hashable {
     /// Which of the addresses a connection was last made to; it is tried before all others, whatever family is preferred.
     ///
     /// `nil` when that isn't known.
-    public var proven: SocketAddress?
+    package var proven: SocketAddress?
 
     /// Makes a value.
     public init(_ addresses: [SocketAddress], timeToLive: Duration? = nil) {
@@ -63,7 +63,7 @@ public struct StaticResolver: Resolver {
     /// up.
     ///
     /// - Parameter hosts: the addresses of each name, the most preferred first. Their ports don't count.
-    public init(_ hosts: [String: [SocketAddress]]) {
+    package init(_ hosts: [String: [SocketAddress]]) {
         var resolutions: [String: Resolution] = [:]
         // Sorted, so that the order is the same on every run where two spellings add up.
         for (name, addresses) in hosts.sorted(by: { $0.key < $1.key }) {

@@ -8,8 +8,6 @@ import Darwin
 #endif
 
 extension ResolverConfiguration {
-    /// Where the system has its own.
-    public static let systemPath = "/etc/resolv.conf"
     /// More of a file isn't read.
     private static let sizeLimit = 65_536
 
@@ -21,7 +19,7 @@ extension ResolverConfiguration {
     /// - Parameter path: of the file. Default: the system's own.
     /// - Returns: the configuration.
     /// - Throws: ``SocketError`` with ``SocketError/Code/system`` when the file is there and can't be read.
-    public static func system(path: String = systemPath) throws(SocketError) -> ResolverConfiguration {
+    public static func system(path: String = "/etc/resolv.conf") throws(SocketError) -> ResolverConfiguration {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return ResolverConfiguration() }

@@ -4,18 +4,18 @@
 /// Which name servers a ``DNSResolver`` asks, and how.
 public struct ResolverConfiguration: Sendable, Hashable {
     /// The kinds of address that are asked for, and which of them come first.
-    public struct AddressOrder: Sendable, Hashable {
+    package struct AddressOrder: Sendable, Hashable {
         /// In their order.
         let types: [DNSType]
 
         /// IPv6 before IPv4; the default.
-        public static let ipv6First = AddressOrder(types: [.ipv6, .ipv4])
+        package static let ipv6First = AddressOrder(types: [.ipv6, .ipv4])
         /// IPv4 before IPv6.
-        public static let ipv4First = AddressOrder(types: [.ipv4, .ipv6])
+        package static let ipv4First = AddressOrder(types: [.ipv4, .ipv6])
         /// No IPv4.
-        public static let ipv6Only = AddressOrder(types: [.ipv6])
+        package static let ipv6Only = AddressOrder(types: [.ipv6])
         /// No IPv6.
-        public static let ipv4Only = AddressOrder(types: [.ipv4])
+        package static let ipv4Only = AddressOrder(types: [.ipv4])
     }
 
     /// The port of name servers.
@@ -28,7 +28,7 @@ public struct ResolverConfiguration: Sendable, Hashable {
     /// With so many dots, a name is tried as it is before it is tried in the search domains.
     ///
     /// Default: 1.
-    public var ndots = 1
+    package var ndots = 1
     /// How long a server is given for an answer, before the next one is asked.
     ///
     /// Default: 5 s.
@@ -36,22 +36,22 @@ public struct ResolverConfiguration: Sendable, Hashable {
     /// How often each server is asked.
     ///
     /// Default: twice.
-    public var attempts = 2
+    package var attempts = 2
     /// Whether servers are asked over TCP alone, and not over UDP first.
     ///
     /// Default: no.
-    public var usesTCP = false
+    package var usesTCP = false
     /// Which kinds of address are asked for, and which of them come first.
     ///
     /// Default: IPv6 before IPv4.
-    public var order = AddressOrder.ipv6First
+    package var order = AddressOrder.ipv6First
     /// How long the addresses of one kind wait for those of the other.
     ///
     /// Default: 250 ms. With zero those that come later are lost at once.
     ///
     /// Some name servers never answer questions for IPv6, and a connection need not wait for that. RFC 8305 section 3
     /// has 50 milliseconds for those who take the others later. Here, later ones are lost.
-    public var otherKindDelay = Duration.milliseconds(250)
+    package var otherKindDelay = Duration.milliseconds(250)
 
     /// The durations that are set here.
     var durations: [DurationSetting] {
@@ -87,7 +87,7 @@ public struct ResolverConfiguration: Sendable, Hashable {
     /// them. Everything else, and what isn't right, is passed over. Without a server it is the one on this machine.
     ///
     /// - Parameter text: the text.
-    public init(parsing text: String) {
+    package init(parsing text: String) {
         var servers: [SocketAddress] = []
         var rest = ResolverConfiguration()
         for line in text.split(whereSeparator: \.isNewline) {

@@ -50,14 +50,14 @@ public struct ConnectOptions: Sendable {
     /// Default: both.
     ///
     /// A name's addresses of another family are passed over. Connecting fails when none is left, and when none is allowed.
-    public var families = Families.all
+    public var families = AddressFamilies.all
 
     /// The address or the network interface that the connection comes from.
     ///
     /// Default: `nil`, and the system chooses.
     ///
     /// Ignored for Unix sockets.
-    public var localAddress: LocalAddress?
+    public var localAddress: LocalHost?
     /// The port that the connection comes from, 0 to 65,535.
     ///
     /// Default: 0, and the system chooses.
@@ -90,13 +90,10 @@ public struct ConnectOptions: Sendable {
     /// Called on the loop of the connection.
     package var dial: (@Sendable (EventLoop, LoopCore) throws(SocketError) -> LoopBound<Channel>)?
 
-    /// Makes the default options.
-    public init() {}
-
-    /// Makes the default options with another deadline for the whole.
+    /// Makes the default options, with another deadline for the whole if it is given.
     ///
-    /// - Parameter timeout: see ``timeout-swift.property``.
-    public init(timeout: Duration) {
+    /// - Parameter timeout: see ``timeout-swift.property``. Default: 10 s.
+    public init(timeout: Duration = .seconds(10)) {
         self.timeout = timeout
     }
 
@@ -110,39 +107,6 @@ public struct ConnectOptions: Sendable {
         case ipv4
         /// The family of the resolver's first address first, which for the system's follows RFC 6724.
         case system
-    }
-
-    /// The families of IP addresses.
-    public struct Families: OptionSet, Sendable, Hashable, CustomStringConvertible {
-        /// The bits of the set.
-        public let rawValue: UInt8
-
-        /// Makes a set of its bits.
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
-
-        /// IPv4.
-        public static let ipv4 = Families(rawValue: 1)
-        /// IPv6.
-        public static let ipv6 = Families(rawValue: 2)
-        /// Both.
-        public static let all: Families = [.ipv4, .ipv6]
-
-        /// What it is, for people.
-        public var description: String {
-            switch (contains(.ipv4), contains(.ipv6)) {
-            case (true, true): "IPv4 and IPv6"
-            case (true, false): "IPv4"
-            case (false, true): "IPv6"
-            case (false, false): "no family"
-            }
-        }
-
-        /// Whether an address may be used; one of a Unix socket always may.
-        func allows(_ address: SocketAddress) -> Bool {
-            address.path != nil || contains(address.isIPv6 ? .ipv6 : .ipv4)
-        }
     }
 
     /// RFC 8305 section 8: the least delay between attempts.

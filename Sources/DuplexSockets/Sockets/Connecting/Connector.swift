@@ -369,7 +369,7 @@ package enum AddressOrder {
     package static func arranged(
         _ addresses: [SocketAddress],
         preference: ConnectOptions.Preference,
-        families: ConnectOptions.Families = .all,
+        families: AddressFamilies = .all,
         proven: SocketAddress? = nil
     ) -> [SocketAddress] {
         var seen: Set<SocketAddress> = []

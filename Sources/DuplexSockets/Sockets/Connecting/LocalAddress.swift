@@ -7,47 +7,6 @@ import Glibc
 import Darwin
 #endif
 
-/// Where a connection comes from: an address of this machine, or the network interface that has it.
-public struct LocalAddress: Sendable, Hashable, CustomStringConvertible {
-    /// What kind it is.
-    enum Kind: Sendable, Hashable {
-        case address(String)
-        case interface(String)
-    }
-
-    let kind: Kind
-
-    /// One address of this machine.
-    ///
-    /// Only peers of the same family can be connected to from it.
-    ///
-    /// - Parameter literal: the address, such as `192.0.2.1` or `fe80::1%eth0`.
-    /// - Returns: the place.
-    public static func address(_ literal: String) -> LocalAddress {
-        LocalAddress(kind: .address(literal))
-    }
-
-    /// A network interface.
-    ///
-    /// The connection comes from the first address that the interface has of the peer's family: a link-local one for a peer
-    /// whose address is link-local, another one otherwise. This settles the address and not the way: where the
-    /// system's routes lead elsewhere, the packets take those.
-    ///
-    /// - Parameter name: the interface, such as `eth0`.
-    /// - Returns: the place.
-    public static func interface(_ name: String) -> LocalAddress {
-        LocalAddress(kind: .interface(name))
-    }
-
-    /// What it is, for people.
-    public var description: String {
-        switch kind {
-        case .address(let literal): literal
-        case .interface(let name): "interface \(name)"
-        }
-    }
-}
-
 /// The local end that the attempts of one connection are bound to.
 struct LocalBinding {
     /// The addresses to choose from; `nil` leaves the choice to the system.
@@ -62,16 +21,21 @@ struct LocalBinding {
     /// - Throws: ``SocketError`` when there is no such interface, or the address can't be read.
     init?(_ options: ConnectOptions) throws(SocketError) {
         port = options.localPort
-        switch options.localAddress?.kind {
+        switch options.localAddress {
+        case .loopback:
+            addresses = [try SocketAddress("127.0.0.1", port: port), try SocketAddress("::1", port: port)]
+            place = "localhost"
         case .address(let literal):
-            addresses = [try SocketAddress(literal, port: options.localPort)]
+            addresses = [try SocketAddress(literal, port: port)]
+            place = literal
         case .interface(let name):
-            addresses = try NetworkInterface.addresses(of: name, port: options.localPort)
-        case nil:
+            addresses = try NetworkInterface.addresses(of: name, port: port)
+            place = "interface \(name)"
+        case .any, nil:
             if port == 0 { return nil }
             addresses = nil
+            place = "port \(port)"
         }
-        place = options.localAddress?.description ?? "port \(port)"
     }
 
     /// Binds a socket that is to be connected to `destination`.

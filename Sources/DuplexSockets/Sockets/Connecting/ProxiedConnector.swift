@@ -98,7 +98,7 @@ enum ProxiedConnector {
     /// The address of a target whose proxy is asked for addresses alone.
     private static func lookUp(
         _ host: String,
-        _ families: ConnectOptions.Families,
+        _ families: AddressFamilies,
         _ loop: EventLoop,
         _ options: ConnectOptions
     ) async throws -> SocketAddress {

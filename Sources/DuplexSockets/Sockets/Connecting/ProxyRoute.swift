@@ -36,7 +36,7 @@ package protocol ProxyRoute: Sendable {
     /// Whether names are looked up on this side.
     var resolvesNames: Bool { get }
     /// The families that the proxy can be asked for by address.
-    var families: ConnectOptions.Families { get }
+    var families: AddressFamilies { get }
     /// What is to be said to have the target connected to.
     func conversation(with target: ProxyTarget) throws(SocketError) -> any ProxyConversation
 }

@@ -10,28 +10,25 @@ import Synchronization
 /// ``Stage/connecting`` there is one for each address that is tried, side by side, which ``address`` tells apart. What fails
 /// before anything is begun, such as options that contradict one another, has no stage.
 public struct StageEvent: Sendable, CustomStringConvertible {
-    /// The stages; what speaks a protocol over the connection has its own behind these.
-    public struct Stage: Sendable, Hashable, CustomStringConvertible {
-        /// What it is, for people.
-        public let description: String
-
-        /// Makes a stage.
-        ///
-        /// - Parameter description: what it is, for people; one word, which makes it what it is.
-        public init(_ description: String) {
-            self.description = description
-        }
-
+    /// The stages; later versions may add some.
+    @nonexhaustive
+    public enum Stage: String, Sendable, Hashable, CustomStringConvertible {
         /// The name is looked up, of the host or of its proxy.
-        public static let nameLookup = Stage("names")
+        case nameLookup = "names"
         /// An address is connected to, by TCP or as a Unix socket; with a proxy it is the proxy's.
-        public static let connecting = Stage("connecting")
+        case connecting
         /// The proxy is asked for the connection behind it; again on a new connection where it wants one.
-        public static let proxy = Stage("proxy")
+        case proxy
         /// The system's roots are being read, which happens once in a process, and TLS waits for them.
-        public static let roots = Stage("roots")
+        case roots
         /// TLS is agreed upon: with the proxy before ``proxy``, with the peer otherwise.
-        public static let tls = Stage("tls")
+        case tls
+        /// The server is asked for the protocol over the connection, such as WebSocket; again, on a new connection, where it
+        /// redirects or asks who this is.
+        case upgrade
+
+        /// A word for people, which is also the raw value: `names` for ``nameLookup``.
+        public var description: String { rawValue }
     }
 
     /// Whether a stage begins or is over.
@@ -46,7 +43,7 @@ public struct StageEvent: Sendable, CustomStringConvertible {
         case abandoned
 
         /// Whether it is the end of a stage.
-        public var isEnd: Bool { if case .began = self { false } else { true } }
+        package var isEnd: Bool { if case .began = self { false } else { true } }
 
         /// What it is, for people.
         public var description: String {
@@ -92,7 +89,7 @@ public struct StageEvent: Sendable, CustomStringConvertible {
     ///   - url: where the attempt leads. Default: `nil`.
     ///   - addresses: what the name has come to. Default: none.
     ///   - duration: how long the stage took. Default: `nil`.
-    public init(
+    package init(
         _ stage: Stage,
         _ phase: Phase,
         address: SocketAddress? = nil,

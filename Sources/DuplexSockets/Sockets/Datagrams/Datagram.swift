@@ -43,8 +43,8 @@ public struct Datagram: Sendable, Hashable {
     ///
     /// - Parameter bytes: what the answer carries.
     /// - Returns: the answer, to be sent by the socket that received.
-    public func reply(_ bytes: [UInt8]) -> Datagram {
-        var answer = Datagram(bytes, to: peer)
+    public func reply(_ bytes: some Collection<UInt8>) -> Datagram {
+        var answer = Datagram([UInt8](bytes), to: peer)
         answer.answerAddress = sourceAddress
         return answer
     }
@@ -55,7 +55,7 @@ public struct Datagram: Sendable, Hashable {
     }
 
     /// The name of the interface, such as `eth0`; `nil` when it is unknown or gone.
-    public var interfaceName: String? {
+    package var interfaceName: String? {
         interface == 0 ? nil : NetworkInterface.name(of: interface)
     }
 

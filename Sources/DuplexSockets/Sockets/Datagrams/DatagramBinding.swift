@@ -8,115 +8,28 @@ import Darwin
 #endif
 
 extension UDPSocket {
-    /// The address of this machine that a socket is bound to.
-    public struct Host: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-        enum Kind: Sendable, Hashable {
-            case any
-            case loopback
-            case address(String)
-            case interface(String)
-        }
-
-        let kind: Kind
-
-        /// All addresses of this machine.
-        ///
-        /// The only one that receives what is sent to groups and broadcast addresses on every system.
-        public static let any = Host(kind: .any)
-        /// This machine only: 127.0.0.1, or ::1 with ``Families/ipv6``.
-        public static let loopback = Host(kind: .loopback)
-
-        /// One address of this machine, as a literal.
-        public static func address(_ literal: String) -> Host {
-            Host(kind: .address(literal))
-        }
-
-        /// The first address of an interface: of IPv4 if it has one, or of the family that ``Families`` names.
-        ///
-        /// For what goes to groups and broadcast addresses use ``any``, and name the interface when joining, or bind to the
-        /// interface itself by ``SocketOptions/boundDevice``.
-        ///
-        /// - Parameter name: such as `eth0`.
-        /// - Returns: the host.
-        public static func interface(_ name: String) -> Host {
-            Host(kind: .interface(name))
-        }
-
-        private init(kind: Kind) {
-            self.kind = kind
-        }
-
-        /// `localhost` is ``loopback``, `*` is ``any``, anything else is taken as a literal address.
-        public init(stringLiteral value: String) {
-            switch value {
-            case "localhost": self = .loopback
-            case "*", "": self = .any
-            default: self = .address(value)
-            }
-        }
-
-        /// What it is, for people.
-        public var description: String {
-            switch kind {
-            case .any: "*"
-            case .loopback: "localhost"
-            case .address(let literal): literal
-            case .interface(let name): name
-            }
-        }
-    }
-
-    /// The families of addresses that a socket talks to.
-    public struct Families: Sendable, Hashable, CustomStringConvertible {
-        let hasIPv4: Bool
-        let hasIPv6: Bool
-
-        /// IPv4 only.
-        public static let ipv4 = Families(hasIPv4: true, hasIPv6: false)
-        /// IPv6 only (`IPV6_V6ONLY`).
-        public static let ipv6 = Families(hasIPv4: false, hasIPv6: true)
-        /// Whichever the address is of; ``Host/any`` is bound to both, where the machine has both.
-        public static let both = Families(hasIPv4: true, hasIPv6: true)
-
-        /// What they are, for people.
-        public var description: String {
-            self == .both ? "IPv4 and IPv6" : hasIPv4 ? "IPv4" : "IPv6"
-        }
-
-        func contains(_ family: AddressFamily) -> Bool {
-            family == .ipv4 ? hasIPv4 : family == .ipv6 && hasIPv6
-        }
-    }
-
     /// Whether others may bind the same address and port; all of them need this option.
-    public struct Sharing: Sendable, Hashable {
-        let option: Option
-
-        enum Option: Sendable, Hashable {
-            case none
-            case address
-            case port
-        }
-
+    @nonexhaustive
+    public enum Sharing: Sendable, Hashable {
         /// The port is this socket's alone.
-        public static let none = Sharing(option: .none)
+        case none
         /// Several receive what is sent to a group or a broadcast address, each of them all of it (`SO_REUSEADDR`).
         ///
         /// > Warning: What is sent to one address comes to one of them only. Any process can take part on Linux. With port 0
         /// > the system may choose a port that others, who share theirs too, have already.
-        public static let address = Sharing(option: .address)
+        case address
         /// Several divide what is sent to one address among them, by sender (`SO_REUSEPORT`).
         ///
         /// On Linux only processes of one user can do so.
-        public static let port = Sharing(option: .port)
+        case port
     }
 }
 
 /// Makes the descriptor of a datagram socket, bound or connected.
 struct DatagramBinding {
-    var host: UDPSocket.Host
+    var host: LocalHost
     var port: Int
-    var families: UDPSocket.Families
+    var families: AddressFamilies
     var sharing: UDPSocket.Sharing
     var options: DatagramOptions
 
@@ -132,7 +45,7 @@ struct DatagramBinding {
     /// - Returns: the descriptor.
     func bind() throws(SocketError) -> Bound {
         // On a machine without IPv6 any address is one of IPv4.
-        if host.kind == .any, families == .both {
+        if host == .any, families == .all {
             do {
                 return try bind(try SocketAddress("::", port: port))
             } catch {
@@ -149,10 +62,10 @@ struct DatagramBinding {
     /// - Throws: ``SocketError``; nothing stays open.
     /// - Returns: the descriptor.
     func connect(to peer: SocketAddress) throws(SocketError) -> Bound {
-        guard families.contains(peer.family) else {
+        guard peer.path == nil, families.allows(peer) else {
             throw SocketError(.invalidAddress, message: "\(peer) is not of a family that the socket is to talk to.")
         }
-        let isBound = host.kind != .any || port != 0
+        let isBound = host != .any || port != 0
         let local = isBound ? try address(peer.family) : nil
         let bound = try open(peer.family)
         do throws(SocketError) {
@@ -179,18 +92,18 @@ struct DatagramBinding {
 
     /// The address to bind; of the needed family, where one is needed.
     private func address(_ needed: AddressFamily?) throws(SocketError) -> SocketAddress {
-        let prefersIPv6 = needed.map { $0 == .ipv6 } ?? !families.hasIPv4
+        let prefersIPv6 = needed.map { $0 == .ipv6 } ?? !families.contains(.ipv4)
         let address: SocketAddress?
-        switch host.kind {
+        switch host {
         case .any: address = try SocketAddress(prefersIPv6 ? "::" : "0.0.0.0", port: port)
         case .loopback: address = try SocketAddress(prefersIPv6 ? "::1" : "127.0.0.1", port: port)
         case .address(let literal): address = try SocketAddress(literal, port: port)
         case .interface(let name):
             let all = try NetworkInterface.addresses(of: name)
-            let first = all.first { needed == nil ? families.contains($0.family) : $0.family == needed }
+            let first = all.first { needed == nil ? families.allows($0) : $0.family == needed }
             address = try first.map { first throws(SocketError) in try first.withPort(port) }
         }
-        guard let address, needed == nil ? families.contains(address.family) : address.family == needed else {
+        guard let address, needed == nil ? families.allows(address) : address.family == needed else {
             throw SocketError(.invalidAddress, message: "\(host) has no address of the family that is needed.")
         }
         return address
@@ -200,8 +113,8 @@ struct DatagramBinding {
     private func open(_ family: AddressFamily) throws(SocketError) -> Bound {
         let descriptor = try DatagramCalls.socket(family)
         do throws(SocketError) {
-            if family == .ipv6 { try SystemOption.ipv6Only.set(families != .both, on: descriptor) }
-            switch sharing.option {
+            if family == .ipv6 { try SystemOption.ipv6Only.set(families != .all, on: descriptor) }
+            switch sharing {
             case .none: break
             case .address: try SystemOption.reusedAddress.set(true, on: descriptor)
             case .port: try SystemOption.reusedPort.set(true, on: descriptor)

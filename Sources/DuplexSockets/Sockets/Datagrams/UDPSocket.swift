@@ -39,9 +39,9 @@ public actor UDPSocket {
     private var lastID: UInt64 = 0
 
     /// The datagrams that were received, asked for or not.
-    public private(set) var datagramsReceived: UInt64 = 0
+    package private(set) var datagramsReceived: UInt64 = 0
     /// The datagrams that the system has taken to be sent.
-    public private(set) var datagramsSent: UInt64 = 0
+    package private(set) var datagramsSent: UInt64 = 0
     /// The bytes in the datagrams that were received.
     public private(set) var bytesReceived: UInt64 = 0
     /// The bytes in the datagrams that the system has taken to be sent.
@@ -106,9 +106,9 @@ public actor UDPSocket {
     ///   ``SocketError/Code/system`` for an option that was refused.
     /// - Returns: the socket.
     public static func bind(
-        _ host: Host = .any,
+        _ host: LocalHost = .any,
         port: Int = 0,
-        families: Families = .both,
+        families: AddressFamilies = .all,
         sharing: Sharing = .none,
         options: DatagramOptions = DatagramOptions(),
         on group: EventLoopGroup = .shared
@@ -136,9 +136,9 @@ public actor UDPSocket {
     /// - Returns: the socket.
     public static func connect(
         to endpoint: Endpoint,
-        from host: Host = .any,
+        from host: LocalHost = .any,
         port: Int = 0,
-        families: Families = .both,
+        families: AddressFamilies = .all,
         sharing: Sharing = .none,
         options: DatagramOptions = DatagramOptions(),
         resolver: any Resolver = SystemResolver(),
@@ -444,16 +444,16 @@ public actor UDPSocket {
     ///
     /// An iterator takes up to 16 that are there at once and keeps them: what it hasn't given when it is dropped is lost. An
     /// error of ``receive(timeout:)`` ends the loop over it, but not the socket: another one goes on.
-    public nonisolated var datagrams: Datagrams {
+    public nonisolated var datagrams: some AsyncSequence<Datagram, any Error> & Sendable {
         Datagrams(socket: self)
     }
 
     /// The datagrams of a socket.
-    public struct Datagrams: AsyncSequence, Sendable {
+    struct Datagrams: AsyncSequence, Sendable {
         let socket: UDPSocket
 
         /// Receives what there is, and gives it one by one.
-        public struct AsyncIterator: AsyncIteratorProtocol {
+        struct AsyncIterator: AsyncIteratorProtocol {
             private static let batch = 16
             private let socket: UDPSocket
             private var received: Deque<Datagram> = []
@@ -463,7 +463,7 @@ public actor UDPSocket {
             }
 
             /// The next datagram; `nil` once the socket is closed on this side.
-            public mutating func next() async throws -> Datagram? {
+            mutating func next() async throws -> Datagram? {
                 if let first = received.popFirst() { return first }
                 do {
                     received = Deque(try await socket.receive(upTo: Self.batch))
@@ -475,24 +475,17 @@ public actor UDPSocket {
         }
 
         /// Begins to iterate.
-        public func makeAsyncIterator() -> AsyncIterator {
+        func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(socket: socket)
         }
     }
 
     // MARK: Sending
 
-    /// Sends a datagram to the peer of a connected socket.
+    /// Sends the bytes of an array, or of a slice or another collection, to the peer of a connected socket.
     ///
     /// See ``send(_:timeout:)-(Datagram,_)``.
-    public func send(_ bytes: [UInt8], timeout: Duration? = nil) async throws {
-        try await send(Datagram(bytes), timeout: timeout)
-    }
-
-    /// Sends the bytes of a slice or of another collection, which are copied before, to the peer of a connected socket.
-    ///
-    /// See ``send(_:timeout:)-(Datagram,_)``.
-    @_disfavoredOverload
+    @inlinable
     public func send(_ bytes: some Collection<UInt8> & Sendable, timeout: Duration? = nil) async throws {
         try await send(Datagram([UInt8](bytes)), timeout: timeout)
     }
@@ -504,17 +497,10 @@ public actor UDPSocket {
         try await send(Datagram(Array(text.utf8)), timeout: timeout)
     }
 
-    /// Sends a datagram to an address.
+    /// Sends the bytes of an array, or of a slice or another collection, to an address.
     ///
     /// See ``send(_:timeout:)-(Datagram,_)``.
-    public func send(_ bytes: [UInt8], to peer: SocketAddress, timeout: Duration? = nil) async throws {
-        try await send(Datagram(bytes, to: peer), timeout: timeout)
-    }
-
-    /// Sends the bytes of a slice or of another collection, which are copied before, to an address.
-    ///
-    /// See ``send(_:timeout:)-(Datagram,_)``.
-    @_disfavoredOverload
+    @inlinable
     public func send(
         _ bytes: some Collection<UInt8> & Sendable,
         to peer: SocketAddress,
@@ -674,7 +660,7 @@ public actor UDPSocket {
 
     /// Joins a multicast group: what is sent to it, on the port of this socket, is received from here on.
     ///
-    /// The socket has to be bound to ``Host/any``, or to the address of the group. An interface leaves its groups when the
+    /// The socket has to be bound to ``LocalHost/any``, or to the address of the group. An interface leaves its groups when the
     /// socket closes. A datagram that came to a group has its address as ``Datagram/localAddress``.
     ///
     /// - Parameters:

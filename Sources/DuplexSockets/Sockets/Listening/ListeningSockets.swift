@@ -38,7 +38,7 @@ struct ListeningSockets {
         self.backlog = backlog
         bindSocket = bind
         perLoop = [[Int32]](repeating: [], count: loops)
-        switch listenAddress.kind {
+        switch listenAddress {
         case .tcp: try bindTCP(listenAddress)
         case .unix(_, let permissions): try bindUnix(try listenAddress.socketAddresses()[0], permissions)
         case .descriptor(let descriptor): try adopt([descriptor])

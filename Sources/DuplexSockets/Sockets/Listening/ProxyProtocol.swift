@@ -6,34 +6,26 @@
 ///
 /// A header can claim any address. So it is taken from the proxies alone, and where it is required, all others are
 /// refused: a listener takes connections either from clients or from proxies, never from both.
-public struct ProxyProtocol: Sendable, Hashable {
-    /// Who is trusted; `nil` where no header is expected.
-    private let trusted: [IPNetwork]?
-    /// How long a connection may take to send its header.
-    let timeout: Duration
-    /// The most bytes that may follow the fixed part of a header of version 2.
-    let maximumLength: Int
-
+@nonexhaustive
+public enum ProxyProtocol: Sendable, Hashable {
     /// No header is expected: what a connection begins with is data.
-    public static let off = ProxyProtocol(trusted: nil, timeout: .zero, maximumLength: 0)
-
-    /// Each connection begins with a header, and comes from a proxy.
+    case off
+    /// Each connection begins with a header, and comes from one of the proxies in these networks.
     ///
     /// A connection from anywhere else is reset and logged, and so is one that begins with something else, or doesn't send
     /// its header in time. A Unix socket's connections are trusted, since its file says who may connect.
     ///
-    /// - Parameters:
-    ///   - trusted: where the proxies are.
-    ///   - timeout: how long a connection may take to send its header. Default: 5 s.
-    ///   - maximumLength: the most bytes that may follow the 16 fixed ones of version 2, 65,535 at most. Default: 4
-    ///     KiB. A line of version 1 has 107 bytes at most.
-    /// - Returns: the value for ``SocketListener/bind(_:on:backlog:tls:options:proxyProtocol:logger:)``.
-    public static func required(
-        from trusted: [IPNetwork],
-        timeout: Duration = .seconds(5),
-        maximumLength: Int = 4_096
-    ) -> ProxyProtocol {
-        ProxyProtocol(trusted: trusted, timeout: timeout, maximumLength: min(max(0, maximumLength), 65_535))
+    /// The timeout is how long a connection may take to send its header. The maximum length is the most bytes that may follow the 16
+    /// fixed ones of version 2, 65,535 at most; a line of version 1 has 107 bytes at most.
+    case required(from: [IPNetwork], timeout: Duration = .seconds(5), maximumLength: Int = 4_096)
+
+    /// Who is trusted; `nil` where no header is expected.
+    private var trusted: [IPNetwork]? { if case .required(let trusted, _, _) = self { trusted } else { nil } }
+    /// How long a connection may take to send its header.
+    var timeout: Duration { if case .required(_, let timeout, _) = self { timeout } else { .zero } }
+    /// The most bytes that may follow the fixed part of a header of version 2.
+    var maximumLength: Int {
+        if case .required(_, _, let length) = self { min(max(0, length), 65_535) } else { 0 }
     }
 
     var isOff: Bool { trusted == nil }
@@ -55,9 +47,9 @@ public struct ProxyProtocol: Sendable, Hashable {
 }
 
 /// The header of a proxy about the connection that it forwards (PROXY protocol, versions 1 and 2, by haproxy).
-public struct ProxyHeader: Sendable, Hashable {
+package struct ProxyHeader: Sendable, Hashable {
     /// The forms that a header comes in.
-    public enum Version: Sendable, Hashable {
+    package enum Version: Sendable, Hashable {
         /// A line of text.
         case v1
         /// Binary.
@@ -65,53 +57,53 @@ public struct ProxyHeader: Sendable, Hashable {
     }
 
     /// The form that it came in.
-    public let version: Version
+    package let version: Version
     /// Whether the proxy connects on its own behalf, such as to see whether the server lives (`LOCAL`).
-    public let isLocal: Bool
+    package let isLocal: Bool
     /// The client's address; `nil` when the proxy connects for itself or doesn't name the client, and for a Unix socket
     /// without a name.
-    public let source: SocketAddress?
+    package let source: SocketAddress?
     /// What the client connected to; `nil` as ``source``.
-    public let destination: SocketAddress?
+    package let destination: SocketAddress?
     /// Further fields, in their order; only version 2 has them.
-    public let fields: [Field]
+    package let fields: [Field]
 
     /// Something that the proxy adds (a TLV), such as the host name that the client asked for.
-    public struct Field: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
         /// The kind of the field.
-        public let kind: Kind
+        package let kind: Kind
         /// The bytes, unparsed.
-        public let value: [UInt8]
+        package let value: [UInt8]
 
         /// The kind of a field: a number from the list of the specification, section 2.2.
-        public struct Kind: RawRepresentable, Sendable, Hashable {
+        package struct Kind: RawRepresentable, Sendable, Hashable {
             /// The number.
-            public let rawValue: UInt8
+            package let rawValue: UInt8
 
             /// Makes a kind of its number.
-            public init(rawValue: UInt8) {
+            package init(rawValue: UInt8) {
                 self.rawValue = rawValue
             }
 
             /// The protocol above, as ALPN names it.
-            public static let alpn = Kind(rawValue: 0x01)
+            package static let alpn = Kind(rawValue: 0x01)
             /// The host name that the client asked for, in UTF-8.
-            public static let authority = Kind(rawValue: 0x02)
+            package static let authority = Kind(rawValue: 0x02)
             /// The checksum of the header, which has been verified.
-            public static let checksum = Kind(rawValue: 0x03)
+            package static let checksum = Kind(rawValue: 0x03)
             /// Nothing: it fills space.
-            public static let padding = Kind(rawValue: 0x04)
+            package static let padding = Kind(rawValue: 0x04)
             /// The proxy's id of the connection.
-            public static let uniqueID = Kind(rawValue: 0x05)
+            package static let uniqueID = Kind(rawValue: 0x05)
             /// How the client's connection was secured, with fields of its own inside.
-            public static let tls = Kind(rawValue: 0x20)
+            package static let tls = Kind(rawValue: 0x20)
             /// The name of the network namespace.
-            public static let networkNamespace = Kind(rawValue: 0x30)
+            package static let networkNamespace = Kind(rawValue: 0x30)
         }
     }
 
     /// The bytes of the first field of a kind; `nil` when there is none.
-    public func value(of kind: Field.Kind) -> [UInt8]? {
+    package func value(of kind: Field.Kind) -> [UInt8]? {
         fields.first { $0.kind == kind }?.value
     }
 }

@@ -132,7 +132,7 @@ public final class SocketListener: Sendable {
         }
         var setup = setup
         // Loops share a Unix socket, and others an adopted one.
-        if case .tcp = address.kind { setup.ownsSockets = true }
+        if case .tcp = address { setup.ownsSockets = true }
         let listener = SocketListener(sockets, bound, group.loops, setup, hasOwnSummary: hasOwnSummary)
         for descriptor in sockets.perLoop.joined() {
             try setup.options.apply(to: descriptor, family: bound.family, as: .listener)

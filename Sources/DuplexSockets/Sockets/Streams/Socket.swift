@@ -15,7 +15,7 @@ public actor Socket {
     public nonisolated let localAddress: SocketAddress?
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
     ///
-    /// Where a listener requires the header of a proxy, the client's; see ``proxyHeader``.
+    /// Where a listener requires the header of a proxy, the client's; see ``proxyAddress``.
     public nonisolated let remoteAddress: SocketAddress?
     /// What a proxy said; `nil` where none is expected.
     private nonisolated let proxy: ProxyOrigin?
@@ -193,6 +193,7 @@ public actor Socket {
     ///
     /// - Parameters:
     ///   - endpoint: where to.
+    ///   - timeout: how long looking the name up and connecting may take together. Default: that of the options, 10 s.
     ///   - options: deadlines, addresses that may be used and in which order, local end, resolver.
     ///   - group: the loops of which one becomes the socket's.
     /// - Throws: ``SocketError``, with one cause for each address that was tried and the ``SocketError/timeline`` of it, or
@@ -200,29 +201,16 @@ public actor Socket {
     /// - Returns: the connected socket.
     public static func connect(
         to endpoint: Endpoint,
-        options: ConnectOptions,
+        timeout: Duration? = nil,
+        options: ConnectOptions = ConnectOptions(),
         on group: EventLoopGroup = .shared
     ) async throws -> Socket {
         let loop = group.next()
-        return try await Connector.connect(to: endpoint, on: loop, options: options) { channel, timeline in
+        var chosen = options
+        if let timeout { chosen.timeout = timeout }
+        return try await Connector.connect(to: endpoint, on: loop, options: chosen) { channel, timeline in
             Socket(loop: loop, channel: channel, host: endpoint.host, timeline: timeline)
         }
-    }
-
-    /// Connects with the default options and a deadline for the whole; see ``connect(to:options:on:)``.
-    ///
-    /// - Parameters:
-    ///   - endpoint: where to.
-    ///   - timeout: how long looking the name up and connecting may take together. Default: 10 s.
-    ///   - group: the loops of which one becomes the socket's.
-    /// - Throws: ``SocketError``, with one cause for each address that was tried, or `CancellationError`.
-    /// - Returns: the connected socket.
-    public static func connect(
-        to endpoint: Endpoint,
-        timeout: Duration = .seconds(10),
-        on group: EventLoopGroup = .shared
-    ) async throws -> Socket {
-        try await connect(to: endpoint, options: ConnectOptions(timeout: timeout), on: group)
     }
 
     // MARK: Adopting
@@ -439,7 +427,7 @@ public actor Socket {
     /// The proxy's header for a connection that it forwards; `nil` where no header is expected (``ProxyProtocol/off``).
     ///
     /// ``remoteAddress`` is the client's then, if the proxy sent it, and otherwise the proxy's.
-    public nonisolated var proxyHeader: ProxyHeader? { proxy?.header }
+    package nonisolated var proxyHeader: ProxyHeader? { proxy?.header }
 
     /// The address of the proxy that the connection comes through; `nil` where no header is expected, and for a Unix socket
     /// without a name.
@@ -458,8 +446,8 @@ public actor Socket {
     /// Reads and writes that are begun from here on fail with ``SocketError/Code/closed``. The reads that wait are served to
     /// the end, however long that takes: their time-outs still hold. Writes that still wait then fail, but what they wrote
     /// goes out; if there is a file among them, the connection is reset. Returns at once. Together with
-    /// ``closeAfterWriting()``, both are waited for.
-    public func closeAfterReading() {
+    /// `closeAfterWriting()`, both are waited for.
+    package func closeAfterReading() {
         closing.reads = true
         closeIfDone()
     }
@@ -469,14 +457,14 @@ public actor Socket {
     /// Reads and writes that are begun from here on fail with ``SocketError/Code/closed``. The writes that wait are done to
     /// the end, however long that takes: their time-outs still hold. What is written and only waits to be sent has the 10
     /// seconds that ``close()`` gives it. Reads that still wait then fail. Returns at once.
-    public func closeAfterWriting() {
+    package func closeAfterWriting() {
         closing.writes = true
         closeIfDone()
     }
 
-    /// Closes the socket once neither a read nor a write waits any more; see ``closeAfterReading()`` and
-    /// ``closeAfterWriting()``.
-    public func closeAfterReadingAndWriting() {
+    /// Closes the socket once neither a read nor a write waits any more; see `closeAfterReading()` and
+    /// `closeAfterWriting()`.
+    package func closeAfterReadingAndWriting() {
         closing = ClosingCondition(reads: true, writes: true)
         closeIfDone()
     }
@@ -821,7 +809,7 @@ public actor Socket {
     /// ``readLine(limit:timeout:extend:)``.
     ///
     /// Ends once the peer has finished writing. What follows the last line that was taken stays for other reads.
-    public nonisolated var lines: Lines {
+    public nonisolated var lines: some AsyncSequence<String, any Error> & Sendable {
         Lines(socket: self)
     }
 
@@ -834,21 +822,21 @@ public actor Socket {
     }
 
     /// The lines of a stream.
-    public struct Lines: AsyncSequence, Sendable {
+    struct Lines: AsyncSequence, Sendable {
         let socket: Socket
 
         /// Reads one line after the other.
-        public struct AsyncIterator: AsyncIteratorProtocol {
+        struct AsyncIterator: AsyncIteratorProtocol {
             let socket: Socket
 
             /// The next line; `nil` once the peer has finished writing and nothing is left.
-            public mutating func next() async throws -> String? {
+            mutating func next() async throws -> String? {
                 try await socket.readLine()
             }
         }
 
         /// Begins to iterate.
-        public func makeAsyncIterator() -> AsyncIterator {
+        func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(socket: socket)
         }
     }
@@ -940,16 +928,24 @@ public actor Socket {
     /// for the file. Even for a fast peer it waits a moment every 1 MiB, so that others on the loop have their turn.
     ///
     /// - Parameters:
-    ///   - bytes: what to write.
+    ///   - bytes: what to write: an array, or a slice or another collection, which is copied before.
     ///   - timeout: how long to wait for room at most. Default: no limit.
     ///   - extend: asked when the time is over, and may give more.
     /// - Throws: ``SocketError`` with ``SocketError/Code/timedOut``, ``SocketError/Code/connectionReset`` or
     ///   ``SocketError/Code/closed``; `CancellationError`.
+    @inlinable
+    @inline(__always)
     public nonisolated func write(
-        _ bytes: [UInt8],
+        _ bytes: some Collection<UInt8> & Sendable,
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws {
+        try await write(array: [UInt8](bytes), timeout: timeout, extend: extend)
+    }
+
+    /// Writes bytes, as the public function does.
+    @usableFromInline
+    nonisolated func write(array bytes: [UInt8], timeout: Duration?, extend: TimeoutExtension?) async throws {
         try SocketError.check(timeout: timeout)
         // A task on the loop comes and goes without a hop, each of which takes a lock of the runtime.
         let placed = loop.isCurrent ? try onLoop(loop, bytes, { try $0.place($1) }) : try await place(bytes)
@@ -958,17 +954,6 @@ public actor Socket {
         case .waits(let range): try await waitForRoom(range, timeout, extend)
         case .hasToQueue: _ = try await transfer(.bytes([bytes]), timeout, extend, nil)
         }
-    }
-
-    /// Writes the bytes of a slice or of another collection, which are copied before; see
-    /// ``write(_:timeout:extend:)-([UInt8],_,_)``.
-    @_disfavoredOverload
-    public nonisolated func write(
-        _ bytes: some Collection<UInt8> & Sendable,
-        timeout: Duration? = nil,
-        extend: TimeoutExtension? = nil
-    ) async throws {
-        try await write([UInt8](bytes), timeout: timeout, extend: extend)
     }
 
     /// The result of writing bytes at once.
@@ -1000,13 +985,13 @@ public actor Socket {
         }
     }
 
-    /// Writes a text as UTF-8; see ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    /// Writes a text as UTF-8; see `write(_:timeout:extend:)`.
     public nonisolated func write(
         _ text: String,
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws {
-        try await write(Array(text.utf8), timeout: timeout, extend: extend)
+        try await write(array: Array(text.utf8), timeout: timeout, extend: extend)
     }
 
     /// Writes several pieces as one: nothing comes between them, and they go out in one system call as far as they fit into one
@@ -1014,7 +999,7 @@ public actor Socket {
     ///
     /// Up to 64 places go into one call (sendmsg(2)); pieces of less than 2 KiB that follow each other are put together into one.
     /// Pieces of less than 16 KiB together are copied and go out with what else is written in that turn of the loop.
-    /// See ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    /// See `write(_:timeout:extend:)`.
     public func write(
         _ pieces: [[UInt8]],
         timeout: Duration? = nil,
@@ -1177,7 +1162,7 @@ public actor Socket {
     ///   - progress: called each time the system has taken bytes.
     /// - Returns: how many bytes were written.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``, also when the file is shorter than said;
-    ///   otherwise as ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    ///   otherwise as `write(_:timeout:extend:)`.
     @discardableResult
     public func writeFile(
         _ path: String,
@@ -1185,7 +1170,7 @@ public actor Socket {
         count: UInt64? = nil,
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil,
-        progress: WriteProgress? = nil
+        progress: (@Sendable (_ written: UInt64) -> Void)? = nil
     ) async throws -> UInt64 {
         try checkWriting()
         let file = try FileRange(path: path, offset: offset, count: count)
@@ -1211,7 +1196,7 @@ public actor Socket {
         count: UInt64? = nil,
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil,
-        progress: WriteProgress? = nil
+        progress: (@Sendable (_ written: UInt64) -> Void)? = nil
     ) async throws -> UInt64 {
         try checkWriting()
         let file = try FileRange(descriptor: descriptor, offset: offset, count: count)
@@ -1220,7 +1205,7 @@ public actor Socket {
 
     /// Writes bytes, and reports progress.
     ///
-    /// Returns once the system has taken all, later than ``write(_:timeout:extend:)-([UInt8],_,_)``, to which it is the
+    /// Returns once the system has taken all, later than `write(_:timeout:extend:)`, to which it is the
     /// same otherwise: cancelling or timing out ends the wait and the progress, and the bytes still go out.
     ///
     /// - Parameters:
@@ -1228,12 +1213,12 @@ public actor Socket {
     ///   - timeout: how long to wait at most. Default: no limit.
     ///   - extend: asked when the time is over, and may give more.
     ///   - progress: called each time the system has taken bytes, at most 64 KiB of them.
-    /// - Throws: as ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    /// - Throws: as `write(_:timeout:extend:)`.
     public func write(
         _ bytes: [UInt8],
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil,
-        progress: @escaping WriteProgress
+        progress: @escaping @Sendable (_ written: UInt64) -> Void
     ) async throws {
         try checkWriting()
         _ = try await transfer(.bytes([bytes]), timeout, extend, progress)
@@ -1246,7 +1231,7 @@ public actor Socket {
         _ content: Transfer.Content,
         _ timeout: Duration?,
         _ extend: TimeoutExtension?,
-        _ progress: WriteProgress?
+        _ progress: (@Sendable (_ written: UInt64) -> Void)?
     ) async throws -> UInt64 {
         try SocketError.check(timeout: timeout)
         let id = nextID()

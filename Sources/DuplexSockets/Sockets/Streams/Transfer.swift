@@ -4,7 +4,7 @@
 /// Told how many bytes of a write the system has taken so far; all of them in the end.
 ///
 /// Called on the socket's loop, so it must not block.
-public typealias WriteProgress = @Sendable (_ written: UInt64) -> Void
+package typealias WriteProgress = @Sendable (_ written: UInt64) -> Void
 
 /// A write that a socket sends piece by piece when its turn comes: of a file, or of bytes with progress or behind a
 /// file.

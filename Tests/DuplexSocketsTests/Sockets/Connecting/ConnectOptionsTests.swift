@@ -45,10 +45,10 @@ import Testing
     func families() throws {
         let four = try SocketAddress("192.0.2.1", port: 1)
         let six = try SocketAddress("2001:db8::1", port: 1)
-        #expect(ConnectOptions.Families.ipv4.allows(four) && !ConnectOptions.Families.ipv4.allows(six))
-        #expect(ConnectOptions.Families.ipv6.allows(six) && !ConnectOptions.Families.ipv6.allows(four))
-        #expect(ConnectOptions.Families.ipv6.allows(try .unix("/run/app")))
-        let all: [ConnectOptions.Families] = [.all, .ipv4, .ipv6, []]
+        #expect(AddressFamilies.ipv4.allows(four) && !AddressFamilies.ipv4.allows(six))
+        #expect(AddressFamilies.ipv6.allows(six) && !AddressFamilies.ipv6.allows(four))
+        #expect(AddressFamilies.ipv6.allows(try .unix("/run/app")))
+        let all: [AddressFamilies] = [.all, .ipv4, .ipv6, []]
         #expect(all.map(\.description) == ["IPv4 and IPv6", "IPv4", "IPv6", "no family"])
     }
 }

@@ -10,9 +10,9 @@ import Testing
 @Suite struct LocalAddressTests {
     @Test("An address and an interface of the same name are different places, and say which they are")
     func kinds() {
-        #expect(LocalAddress.address("192.0.2.1").description == "192.0.2.1")
-        #expect(LocalAddress.interface("eth0").description == "interface eth0")
-        #expect(LocalAddress.address("eth0") != .interface("eth0"))
+        #expect(LocalHost.address("192.0.2.1").description == "192.0.2.1")
+        #expect(LocalHost.interface("eth0").description == "eth0")
+        #expect(LocalHost.address("eth0") != .interface("eth0"))
     }
 }
 
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    private func options(_ local: LocalAddress?, port: Int = 0) -> ConnectOptions {
+    private func options(_ local: LocalHost?, port: Int = 0) -> ConnectOptions {
         var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.localAddress = local
         options.localPort = port

@@ -11,7 +11,7 @@ struct LineProxy: ProxyPolicy, ProxyRoute {
     var endpoint: Endpoint
     var tls = TLSOptions()
     var resolvesNames = false
-    var families = ConnectOptions.Families.all
+    var families = AddressFamilies.all
 
     func choice(for endpoint: Endpoint) -> ProxyChoice { .proxy(self) }
 

@@ -18,7 +18,7 @@ import Testing
             (StageEvent(.connecting, .abandoned, address: address, instant: now), "connecting 192.0.2.1:443 abandoned"),
             (StageEvent(.proxy, .failed(error), instant: now), "proxy failed: SocketError.timedOut: late"),
             (StageEvent(.tls, .ended, instant: now), "tls ended"),
-            (StageEvent(StageEvent.Stage("login"), .ended, instant: now), "login ended"),
+            (StageEvent(.upgrade, .ended, instant: now), "upgrade ended"),
         ]
         for (event, text) in cases { #expect(event.description == text) }
         #expect(cases.map(\.0.phase.isEnd) == [false, true, true, true, true])

@@ -8,9 +8,9 @@ import Testing
 
 @Suite struct DatagramBindingTests {
     private static func binding(
-        _ host: UDPSocket.Host,
+        _ host: LocalHost,
         port: Int = 0,
-        families: UDPSocket.Families = .both,
+        families: AddressFamilies = .all,
         sharing: UDPSocket.Sharing = .none
     ) -> DatagramBinding {
         DatagramBinding(host: host, port: port, families: families, sharing: sharing, options: DatagramOptions())
@@ -25,15 +25,15 @@ import Testing
         return address
     }
 
-    private static let cases: [(UDPSocket.Host, UDPSocket.Families, String)] = [
-        (.any, .both, "::"), (.any, .ipv4, "0.0.0.0"), (.any, .ipv6, "::"), ("*", .ipv4, "0.0.0.0"),
-        (.loopback, .both, "127.0.0.1"), (.loopback, .ipv6, "::1"), ("localhost", .ipv4, "127.0.0.1"),
-        (.address("127.0.0.3"), .both, "127.0.0.3"), ("::1", .both, "::1"),
-        (.interface("lo"), .both, "127.0.0.1"), (.interface("lo"), .ipv6, "::1"),
+    private static let cases: [(LocalHost, AddressFamilies, String)] = [
+        (.any, .all, "::"), (.any, .ipv4, "0.0.0.0"), (.any, .ipv6, "::"), ("*", .ipv4, "0.0.0.0"),
+        (.loopback, .all, "127.0.0.1"), (.loopback, .ipv6, "::1"), ("localhost", .ipv4, "127.0.0.1"),
+        (.address("127.0.0.3"), .all, "127.0.0.3"), ("::1", .all, "::1"),
+        (.interface("lo"), .all, "127.0.0.1"), (.interface("lo"), .ipv6, "::1"),
     ]
 
     @Test("Each host is bound to its address, with a port that the system chose", arguments: cases)
-    func hosts(host: UDPSocket.Host, families: UDPSocket.Families, expected: String) throws {
+    func hosts(host: LocalHost, families: AddressFamilies, expected: String) throws {
         let address = try Self.address(Self.binding(host, families: families))
         #expect(address.host == expected)
         #expect(address.port > 0)
@@ -41,7 +41,7 @@ import Testing
 
     @Test("Only a socket for both families takes IPv4 over IPv6")
     func dualStack() throws {
-        for (families, isOnly) in [(UDPSocket.Families.both, Int32(0)), (.ipv6, 1)] {
+        for (families, isOnly) in [(AddressFamilies.all, Int32(0)), (.ipv6, 1)] {
             let bound = try Self.binding(.any, families: families).bind()
             defer { SystemCalls.close(bound.descriptor) }
             #expect(try SystemOption.ipv6Only.value(on: bound.descriptor) == isOnly)
@@ -51,13 +51,13 @@ import Testing
     @Test(
         "What can't be bound is told",
         arguments: [
-            (.address("nonsense"), 0, .both, .invalidAddress), (.address("192.0.2.77"), 0, .both, .cannotBind),
-            (.interface("duplex-none"), 0, .both, .invalidAddress), (.any, 65_536, .both, .invalidAddress),
-            (.interface("lo"), -1, .both, .invalidAddress), (.address("::1"), 0, .ipv4, .invalidAddress),
+            (.address("nonsense"), 0, .all, .invalidAddress), (.address("192.0.2.77"), 0, .all, .cannotBind),
+            (.interface("duplex-none"), 0, .all, .invalidAddress), (.any, 65_536, .all, .invalidAddress),
+            (.interface("lo"), -1, .all, .invalidAddress), (.address("::1"), 0, .ipv4, .invalidAddress),
             (.address("127.0.0.1"), 0, .ipv6, .invalidAddress),
-        ] as [(UDPSocket.Host, Int, UDPSocket.Families, SocketError.Code)]
+        ] as [(LocalHost, Int, AddressFamilies, SocketError.Code)]
     )
-    func refusals(host: UDPSocket.Host, port: Int, families: UDPSocket.Families, code: SocketError.Code) {
+    func refusals(host: LocalHost, port: Int, families: AddressFamilies, code: SocketError.Code) {
         let binding = Self.binding(host, port: port, families: families)
         let error = socketError { SystemCalls.close(try binding.bind().descriptor) }
         #expect(error?.code == code)
@@ -88,7 +88,7 @@ import Testing
     @Test("Connecting binds what is asked for first, and names what doesn't fit")
     func connecting() throws {
         let peer = try SocketAddress("127.0.0.1", port: 9)
-        for (host, expected) in [(UDPSocket.Host.any, "127.0.0.1"), (.address("127.0.0.8"), "127.0.0.8")] {
+        for (host, expected) in [(LocalHost.any, "127.0.0.1"), (.address("127.0.0.8"), "127.0.0.8")] {
             let bound = try Self.binding(host).connect(to: peer)
             defer { SystemCalls.close(bound.descriptor) }
             #expect(SocketAddress.local(of: bound.descriptor)?.host == expected)
@@ -107,9 +107,9 @@ import Testing
 
     @Test("Hosts and families say what they are")
     func descriptions() {
-        #expect("\(UDPSocket.Host.any) \(UDPSocket.Host.loopback)" == "* localhost")
-        #expect("\(UDPSocket.Host.interface("eth0")) \(UDPSocket.Host.address("::1"))" == "eth0 ::1")
-        let families: [UDPSocket.Families] = [.ipv4, .ipv6, .both]
+        #expect("\(LocalHost.any) \(LocalHost.loopback)" == "* localhost")
+        #expect("\(LocalHost.interface("eth0")) \(LocalHost.address("::1"))" == "eth0 ::1")
+        let families: [AddressFamilies] = [.ipv4, .ipv6, .all]
         #expect(families.map(\.description) == ["IPv4", "IPv6", "IPv4 and IPv6"])
     }
 }

@@ -11,8 +11,8 @@ import Testing
     // MARK: On the loopback interface, which knows groups of IPv4 only
 
     /// An IPv6 socket for both families is a member of groups of IPv4, too.
-    private static let loopbackScenarios = [UDPSocket.Families.ipv4, .both].map { families in
-        let group = families == .both ? "239.1.2.4" : "239.1.2.3"
+    private static let loopbackScenarios = [AddressFamilies.ipv4, .all].map { families in
+        let group = families == .all ? "239.1.2.4" : "239.1.2.3"
         return GroupScenario(
             families: families,
             group: group,
@@ -45,7 +45,7 @@ import Testing
     // MARK: On a cable, in a namespace
 
     private static let cableScenarios = [
-        (UDPSocket.Families.ipv4, "239.1.2.3"), (.ipv6, "ff15::1234"), (.both, "239.1.2.4"), (.both, "ff15::1235"),
+        (AddressFamilies.ipv4, "239.1.2.3"), (.ipv6, "ff15::1234"), (.all, "239.1.2.4"), (.all, "ff15::1235"),
     ].map { families, group in
         let isIPv6 = group.hasPrefix("ff")
         return GroupScenario(

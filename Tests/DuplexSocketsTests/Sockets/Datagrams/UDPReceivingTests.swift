@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(minutes: 1)) struct UDPReceivingTests {
     @Test("A datagram says who sent it, where to, and over which interface", arguments: udpFamilies)
-    func ends(families: UDPSocket.Families) async throws {
+    func ends(families: AddressFamilies) async throws {
         try await withUDPPair(families) { near, far in
             try await near.send("hello")
             let datagram = try await far.receive(timeout: .limit(seconds: 10))
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test("An empty datagram is received as one, and is no end", arguments: udpFamilies)
-    func empty(families: UDPSocket.Families) async throws {
+    func empty(families: AddressFamilies) async throws {
         try await withUDPPair(families) { near, far in
             try await near.send([])
             try await near.send("after")
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test("One that is longer than the socket takes is cut, and says so; the next one is whole", arguments: udpFamilies)
-    func truncated(families: UDPSocket.Families) async throws {
+    func truncated(families: AddressFamilies) async throws {
         var options = DatagramOptions()
         options.maximumSize = 4
         try await withUDPPair(families, options: options) { near, far in
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test("The largest datagram there is goes over whole", arguments: udpFamilies)
-    func largest(families: UDPSocket.Families) async throws {
+    func largest(families: AddressFamilies) async throws {
         try await withUDPPair(families) { near, far in
             let count = families == .ipv4 ? 65_507 : 65_527
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(minutes: 5)) struct UDPSendingTests {
     @Test("A socket that talks to anybody sends to each address, and an answer comes back", arguments: udpFamilies)
-    func anybody(families: UDPSocket.Families) async throws {
+    func anybody(families: AddressFamilies) async throws {
         try await withLoops { group in
             let sockets = [
                 try await UDPSocket.bind(.loopback, families: families, on: group),
@@ -27,7 +27,7 @@ import Testing
     @Test("An answer comes from the address that was sent to, not from another one of the machine")
     func answersFromTheSameAddress() async throws {
         try await withLoops { group in
-            for (host, families) in [(UDPSocket.Host.any, UDPSocket.Families.ipv4), (.any, .both)] {
+            for (host, families) in [(LocalHost.any, AddressFamilies.ipv4), (.any, .all)] {
                 let server = try await UDPSocket.bind(host, families: families, on: group)
                 // Connected, so that it takes nothing from another address.
                 let peer = Endpoint.host("127.0.0.77", port: server.localAddress.port)
@@ -49,9 +49,9 @@ import Testing
     @Test(
         "Over IPv6, too, an answer comes from the address that was sent to",
         .enabled(NamespacedLoop.requirement) { await NamespacedLoop.isAllowed },
-        arguments: [UDPSocket.Families.ipv6, .both]
+        arguments: [AddressFamilies.ipv6, .all]
     )
-    func answersFromTheSameAddress(families: UDPSocket.Families) async throws {
+    func answersFromTheSameAddress(families: AddressFamilies) async throws {
         try await NamespacedLoop.with { namespace in
             let server = try await namespace.bind(families: families)
             let client = try await namespace.bind(families: families)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test("Several go in their order, to different peers", arguments: udpFamilies)
-    func batch(families: UDPSocket.Families) async throws {
+    func batch(families: AddressFamilies) async throws {
         try await withLoops { group in
             let sender = try await UDPSocket.bind(.loopback, families: families, on: group)
             let first = try await UDPSocket.bind(.loopback, families: families, on: group)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test("A datagram that is too large for its family is refused, and the socket lives on", arguments: udpFamilies)
-    func tooLarge(families: UDPSocket.Families) async throws {
+    func tooLarge(families: AddressFamilies) async throws {
         try await withUDPPair(families) { near, far in
             let error = await asyncSocketError { try await near.send([UInt8](repeating: 0, count: 65_528)) }
             #expect(error?.code == .limitExceeded)

@@ -10,14 +10,14 @@ import Testing
 
 @Suite(.timeLimit(minutes: 5)) struct UDPSocketTests {
     /// Keeps a port of the loopback that nobody receives on: connected elsewhere, the socket takes nothing.
-    private static func keepSilent(_ families: UDPSocket.Families, _ group: EventLoopGroup) async throws -> UDPSocket {
+    private static func keepSilent(_ families: AddressFamilies, _ group: EventLoopGroup) async throws -> UDPSocket {
         try await UDPSocket.connect(to: .host(families.loopback, port: 9), from: .loopback, on: group)
     }
 
     /// Binds the port that was kept.
     private static func wake(
         _ keeper: UDPSocket,
-        _ families: UDPSocket.Families,
+        _ families: AddressFamilies,
         _ group: EventLoopGroup
     ) async throws -> UDPSocket {
         try await keeper.withDescriptor { try SystemOption.reusedAddress.set(true, on: $0) }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test("A connected socket takes datagrams of its peer only", arguments: udpFamilies)
-    func connected(families: UDPSocket.Families) async throws {
+    func connected(families: AddressFamilies) async throws {
         try await withUDPPair(families) { near, far in
             #expect(near.remoteAddress == far.localAddress)
             #expect(far.remoteAddress == nil)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test("A peer that isn't there is told to a receiver, once, and the socket lives on", arguments: udpFamilies)
-    func refusedToReceiver(families: UDPSocket.Families) async throws {
+    func refusedToReceiver(families: AddressFamilies) async throws {
         try await withLoops { group in
             let keeper = try await Self.keepSilent(families, group)
             let peer = keeper.localAddress
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test("A peer that isn't there is told to the next sender, once", arguments: udpFamilies)
-    func refusedToSender(families: UDPSocket.Families) async throws {
+    func refusedToSender(families: AddressFamilies) async throws {
         try await withLoops { group in
             let keeper = try await Self.keepSilent(families, group)
             let peer = keeper.localAddress
@@ -231,7 +231,7 @@ import Testing
     // MARK: Options
 
     @Test("Options are set while the socket lives, and read back", arguments: udpFamilies)
-    func options(families: UDPSocket.Families) async throws {
+    func options(families: AddressFamilies) async throws {
         try await withUDPPair(families) { near, far in
             let before = try await far.options()
             #expect(before.maximumSize == 65_535 && before.readAhead == 0 && before.allowsBroadcast == false)

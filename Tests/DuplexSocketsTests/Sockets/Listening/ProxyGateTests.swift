@@ -37,7 +37,7 @@ import Testing
     /// Serves beside the body, on one loop: each connection is told who it is, and what it sends is sent back.
     private func withServer(
         _ policy: ProxyProtocol,
-        host: ListenAddress.Host = "127.0.0.1",
+        host: LocalHost = "127.0.0.1",
         on group: EventLoopGroup? = nil,
         _ body: (SocketAddress, AsyncStream<String>) async throws -> Void
     ) async throws {

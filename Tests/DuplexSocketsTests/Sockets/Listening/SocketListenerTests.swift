@@ -13,7 +13,7 @@ import Testing
 
     /// Serves beside the body, and says what `serve` threw once it is cancelled.
     private func withServer(
-        _ host: ListenAddress.Host = "127.0.0.1",
+        _ host: LocalHost = "127.0.0.1",
         _ handler: @escaping @Sendable (isolated Socket) async throws -> Void,
         _ body: (Endpoint) async throws -> Void
     ) async throws {
