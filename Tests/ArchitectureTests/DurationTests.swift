@@ -31,7 +31,7 @@ struct DurationTests {
         DuplexTopics: RedisOptions.responseTimeout RedisOptions.pingInterval RedisOptions.presenceLease
         DuplexTopics: RouteBuilder.events TopicClientOptions.requestTimeout TopicOptions.historyTimeout
         DuplexTopics: TopicOptions.init TopicOptions.time
-        DuplexWebSockets: ReconnectOptions.attemptTimeout ReconnectOptions.probeTimeout
+        DuplexWebSockets: ReconnectOptions.attemptTimeout
         DuplexWebSockets: ReconnectingWebSocket.ping RequestingWebSocket.request WebSocket.ping
         DuplexWebSockets: WebSocketMetrics.interval WebSocketOptions.closeTimeout WebSocketOptions.connectTimeout
         DuplexWire: HTTPLimits.headTime

@@ -118,7 +118,7 @@ struct ConnectionOptions: ParsableArguments {
         options.compression = (compression ?? .on).compression
         for header in headers { options.headers.append(header.field) }
         if !cookies.isEmpty { options.headers[.cookie] = cookies.joined(separator: "; ") }
-        (options.origin, options.userAgent) = (origin.map { WebSocketOrigin($0) }, userAgent)
+        (options.origin, options.userAgent) = (origin.map { WebSocketOrigin.text($0) }, userAgent)
         options.redirects = redirects
         if let proxy { options.proxy = proxy.settings }
         if let user {

@@ -6,7 +6,7 @@ import Synchronization
 /// Identifies a connection in this process, such as in its log: the first is 1, and none comes twice.
 public struct ConnectionID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The number.
-    public let number: UInt64
+    package let number: UInt64
 
     private static let last = Atomic<UInt64>(0)
 

@@ -35,15 +35,15 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What a TLS handshake has come to.
-    public struct Security: Sendable, Hashable, CustomStringConvertible {
+    package struct Security: Sendable, Hashable, CustomStringConvertible {
         /// The version.
-        public let version: TLSVersion
+        package let version: TLSVersion
         /// Whether an earlier session was resumed.
-        public let isResumed: Bool
+        package let isResumed: Bool
         /// The cipher suite, as it is registered, such as `TLS_AES_128_GCM_SHA256`.
-        public let cipherSuite: String
+        package let cipherSuite: String
         /// The protocol that ALPN has chosen; `nil` for none.
-        public let applicationProtocol: String?
+        package let applicationProtocol: String?
 
         init?(_ connection: TLSInfo?) {
             guard let connection else { return nil }
@@ -61,7 +61,7 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         }
 
         /// The version, and whether a session was resumed.
-        public var description: String { "\(version)\(isResumed ? " resumed" : "")" }
+        package var description: String { "\(version)\(isResumed ? " resumed" : "")" }
     }
 
     private struct Content: Sendable, Hashable {
@@ -113,17 +113,17 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
     /// The last part that was begun.
     public var stage: Stage { storage.content.stage }
     /// When the attempt began, on the monotonic clock.
-    public var began: Instant { storage.content.began }
+    package var began: Instant { storage.content.began }
     /// How the last connection was made; `nil` where none was begun.
     public var connecting: ConnectTimeline? { storage.content.connecting }
     /// What TLS with the server came to; `nil` where the connection wasn't secured.
-    public var security: Security? { storage.content.security }
+    package var security: Security? { storage.content.security }
     /// How long the server took to answer; `nil` where it wasn't asked.
     public var upgrade: Duration? { storage.content.upgrade }
     /// Whether it came to a WebSocket.
-    public var isOpen: Bool { storage.content.isOpen }
+    package var isOpen: Bool { storage.content.isOpen }
     /// How many requests were made, for redirects and challenges; 1 without these.
-    public var requests: Int { storage.content.requests }
+    package var requests: Int { storage.content.requests }
     /// How long all of it took.
     public var total: Duration { storage.content.total }
     /// The address that was connected to: the server's, or its proxy's; `nil` where none answered.
@@ -185,15 +185,15 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
     // MARK: Steps
 
     /// A part of an attempt, and when it was.
-    public struct Step: Sendable, Hashable {
+    package struct Step: Sendable, Hashable {
         /// Which part.
-        public let stage: Stage
+        package let stage: Stage
         /// When it began, on the monotonic clock.
-        public let began: Instant
+        package let began: Instant
         /// When it was over.
-        public let ended: Instant
+        package let ended: Instant
         /// Whether the attempt was over with it, without a WebSocket.
-        public let hasFailed: Bool
+        package let hasFailed: Bool
     }
 
     /// The parts of the last request with their instants, in their order: those that were begun, and how they came out.
@@ -201,7 +201,7 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
     /// ``Stage/connecting`` is all addresses together, whose own times and outcomes are `ConnectTimeline.attempts`. Before
     /// the first part are tokens that were asked for, and the requests that led to this one. ``Stage/request`` is a part only
     /// where it was the last.
-    public var steps: [Step] {
+    package var steps: [Step] {
         guard let connecting else { return [step(stage, .zero, total)] }
         let start = connectingBegan
         var steps = connecting.intervals.map { step($0.stage, start + $0.start, start + $0.end) }

@@ -107,7 +107,7 @@ public struct WebSocketError: Error, Sendable {
     }
 
     /// Makes an error.
-    public init(_ code: Code, message: String, cause: (any Error)? = nil, closeReport: CloseReport? = nil) {
+    package init(_ code: Code, message: String, cause: (any Error)? = nil, closeReport: CloseReport? = nil) {
         storage = .content(Content(code: code, message: message, cause: cause, closeReport: closeReport))
     }
 }

@@ -16,7 +16,7 @@ public struct WebSocketTimeline: Sendable, Hashable, CustomStringConvertible {
     /// When it began: a client's with the attempt, a server's when it was accepted.
     public var began: Instant
     /// What TLS came to; `nil` in the clear.
-    public var security: HandshakeTimeline.Security?
+    package var security: HandshakeTimeline.Security?
     /// How long the TLS handshake took; `nil` in the clear.
     public var tls: Duration?
     /// How long it took from the request to the answer that opened the WebSocket.

@@ -189,7 +189,7 @@ extension WebSocketURL {
 
 extension WebSocketError {
     /// How far the attempt came; `nil` unless connecting failed.
-    public var stage: HandshakeTimeline.Stage? { timeline?.stage }
+    package var stage: HandshakeTimeline.Stage? { timeline?.stage }
 
     /// The status of the answer that refused the connection: the server's, or an HTTP proxy's.
     public var status: HTTPResponse.Status? { handshake?.status ?? proxy?.status }

@@ -15,23 +15,14 @@ extension WebSocket {
     ///     `ws+unix:/path/of.sock:/path?query` for a Unix socket. A name and a password before an `@` are used by Basic.
     ///   - options: headers, subprotocols, limits and times.
     ///   - group: the loops of which one becomes the connection's.
+    ///   - handler: a synchronous handler, which misses nothing: its `opened` is called before anything is received. Default: none.
     /// - Returns: the open connection. Close it, or use ``withConnection(to:options:on:_:)``, which does.
     /// - Throws: ``WebSocketError`` that says what stage failed and why; `CancellationError`.
     public static func connect(
         to url: String,
         options: WebSocketOptions = WebSocketOptions(),
-        on group: EventLoopGroup = .shared
-    ) async throws -> WebSocket {
-        try await connect(to: url, options: options, on: group, handler: nil)
-    }
-
-    /// Connects as ``connect(to:options:on:)`` does, with a synchronous handler, which misses nothing: its `opened` is
-    /// called before anything is received.
-    public static func connect(
-        to url: String,
-        options: WebSocketOptions = WebSocketOptions(),
         on group: EventLoopGroup = .shared,
-        handler: (any WebSocketHandler)?
+        handler: (any WebSocketHandler)? = nil
     ) async throws -> WebSocket {
         let attempts = HandshakeAttempts(loop: group.next(), options: options, handler: handler)
         return try await attempts.run(HandshakePlan(try WebSocketURL.parse(url), options))
@@ -48,7 +39,7 @@ extension WebSocket {
     ///   - group: the loops of which one becomes the connection's.
     ///   - body: what to do with the connection.
     /// - Returns: what `body` returned, once the connection is closed.
-    /// - Throws: as ``connect(to:options:on:)``; what `body` threw.
+    /// - Throws: as ``connect(to:options:on:handler:)``; what `body` threw.
     public static func withConnection<Result: Sendable>(
         to url: String,
         options: WebSocketOptions = WebSocketOptions(),

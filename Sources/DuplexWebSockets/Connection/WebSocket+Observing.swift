@@ -171,7 +171,7 @@ extension WebSocket {
 
     // MARK: Latency
 
-    /// What the round trips of pings have shown so far: those that ``WebSocketOptions/pings`` asks for, and those of ``ping(timeout:)``.
+    /// What the round trips of pings have shown so far: those that ``WebSocketOptions/pings`` asks for, and those of ``ping(_:timeout:)``.
     public var latency: Latency { session.latency }
 
     /// The round trips from here on, each as it is measured.
@@ -217,7 +217,7 @@ extension WebSocket {
     /// Of a client those that the server has shown. Of a server those of its client: empty for one that showed none, and all are
     /// checked as `TLSServerOptions.clientCertificates` says before anything is received. Empty without TLS, and once the
     /// connection is closed.
-    public var peerCertificates: [TLSCertificate] { tls?.peerCertificates ?? [] }
+    package var peerCertificates: [TLSCertificate] { tls?.peerCertificates ?? [] }
 
     /// Which process is at the other end of a Unix socket: its number, user and group.
     ///

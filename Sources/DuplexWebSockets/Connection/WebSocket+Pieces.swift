@@ -218,7 +218,9 @@ extension WebSocket {
     /// The messages as they arrive, each in pieces, whatever its length.
     ///
     /// See ``fragments(limit:)``; without a limit.
-    public nonisolated var fragments: Fragments { Fragments(socket: self, limit: .unlimited) }
+    public nonisolated var fragments: some AsyncSequence<StreamedMessage, WebSocketError> & Sendable {
+        Fragments(socket: self, limit: .unlimited)
+    }
 
     /// The messages as they arrive, each in pieces.
     ///
@@ -239,25 +241,29 @@ extension WebSocket {
     ///
     /// - Parameter limit: the longest message, in bytes; a longer one fails the connection with 1009.
     /// - Returns: the messages.
-    public nonisolated func fragments(limit: ByteCount) -> Fragments { Fragments(socket: self, limit: limit) }
+    public nonisolated func fragments(
+        limit: ByteCount
+    ) -> some AsyncSequence<StreamedMessage, WebSocketError> & Sendable {
+        Fragments(socket: self, limit: limit)
+    }
 
     /// The messages of a connection, each in pieces; iterated by one task at a time.
-    public struct Fragments: AsyncSequence, Sendable {
+    struct Fragments: AsyncSequence, Sendable {
         let socket: WebSocket
         let limit: ByteCount
 
         /// Waits for one message after the other.
-        public struct AsyncIterator: AsyncIteratorProtocol {
+        struct AsyncIterator: AsyncIteratorProtocol {
             let socket: WebSocket
             let limit: ByteCount
 
             /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
-            public mutating func next() async throws(WebSocketError) -> StreamedMessage? {
+            mutating func next() async throws(WebSocketError) -> StreamedMessage? {
                 try await next(isolation: nil)
             }
 
             /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
-            public mutating func next(
+            mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(WebSocketError) -> StreamedMessage? {
                 do {
@@ -269,7 +275,7 @@ extension WebSocket {
         }
 
         /// Begins to iterate.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(socket: socket, limit: limit) }
+        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(socket: socket, limit: limit) }
     }
 }
 
@@ -324,21 +330,15 @@ public struct MessageWriter: Sendable {
     /// piece is still sent. A peer that puts messages together may allow few frames (`MessageLimits.fragments` is 4,096
     /// here): pieces of 16 KiB or more are of use for long messages.
     ///
-    /// - Parameter piece: the bytes; those of a text may end within a character.
+    /// - Parameter piece: the bytes, of an array, or of a slice or another collection; those of a text may end within a character.
     /// - Throws: ``WebSocketError``: ``WebSocketError/Code/invalidText`` for bytes that no text can have, of which
     ///   nothing is sent; ``WebSocketError/Code/messageEnded`` once the message has ended; what ended the connection;
     ///   `CancellationError`.
-    public func write(_ piece: [UInt8]) async throws {
-        try await socket.writePiece(piece, id)
-    }
-
-    /// Sends a piece of the bytes of a slice or of another collection, which are copied before; see ``write(_:)-([UInt8])``.
-    @_disfavoredOverload
     public func write(_ piece: some Collection<UInt8> & Sendable) async throws {
-        try await write([UInt8](piece))
+        try await socket.writePiece([UInt8](piece), id)
     }
 
-    /// Sends a piece of text; see ``write(_:)-([UInt8])``.
+    /// Sends a piece of text; as bytes are.
     public func write(_ text: String) async throws {
         try await write(Array(text.utf8))
     }
@@ -574,20 +574,15 @@ public struct WebSocketStream: AsyncSequence, Sendable {
         try await socket.readStream(exactly: count)
     }
 
-    /// Writes the bytes of a slice or of another collection, which are copied before; see ``write(_:)-([UInt8])``.
-    @_disfavoredOverload
-    public func write(_ bytes: some Collection<UInt8> & Sendable) async throws {
-        try await write([UInt8](bytes))
-    }
-
     /// Writes bytes, in messages of at most 64 KiB.
     ///
     /// Returns once they are sent or wait behind less than the high-water mark (64 KiB). Writes of several tasks stay
     /// whole up to 64 KiB, and may be mixed beyond. Cancelling between two messages leaves the rest unsent.
     ///
-    /// - Parameter bytes: the bytes; none sends nothing.
+    /// - Parameter bytes: the bytes, of an array, or of a slice or another collection; none sends nothing.
     /// - Throws: as ``WebSocket/send(_:)-(Message)``.
-    public func write(_ bytes: [UInt8]) async throws {
+    public func write(_ bytes: some Collection<UInt8> & Sendable) async throws {
+        let bytes = [UInt8](bytes)
         if bytes.count <= Self.messageSize {
             if !bytes.isEmpty { try await socket.send(.binary(bytes)) }
             return

@@ -67,13 +67,8 @@ extension WebSocket {
         try await send(.text(text))
     }
 
-    /// Sends a binary message; see ``send(_:)-(Message)``.
-    public nonisolated func send(_ bytes: [UInt8]) async throws {
-        try await send(.binary(bytes))
-    }
-
-    /// Sends the bytes of a slice or of another collection, which are copied before; see ``send(_:)-(Message)``.
-    @_disfavoredOverload
+    /// Sends a binary message with the bytes of an array, or of a slice or another collection; see ``send(_:)-(Message)``.
+    @inlinable
     public nonisolated func send(_ bytes: some Collection<UInt8> & Sendable) async throws {
         try await send(.binary([UInt8](bytes)))
     }
@@ -210,28 +205,15 @@ extension WebSocket {
 
     /// Sends a ping and waits for its pong (RFC 6455 section 5.5.2).
     ///
-    /// - Parameter timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
-    /// - Returns: the time between the two.
-    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/timedOut``, or with what ended the connection;
-    ///   `CancellationError`.
-    public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
-        try await ping(payload: nil, timeout)
-    }
-
-    /// Sends a ping with a payload of your own and waits for its pong, which carries the same.
-    ///
     /// Of several on their way with the same payload, each pong answers the oldest.
     ///
     /// - Parameters:
-    ///   - payload: what it carries; cut at 125 bytes.
+    ///   - payload: what it carries, and its pong as well; cut at 125 bytes. Default: what tells it from other pings.
     ///   - timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
     /// - Returns: the time between the two.
-    /// - Throws: as ``ping(timeout:)``.
-    public func ping(_ payload: [UInt8], timeout: Duration = .seconds(20)) async throws -> Duration {
-        try await ping(payload: payload, timeout)
-    }
-
-    private func ping(payload: [UInt8]?, _ timeout: Duration) async throws -> Duration {
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/timedOut``, or with what ended the connection;
+    ///   `CancellationError`.
+    public func ping(_ payload: [UInt8]? = nil, timeout: Duration = .seconds(20)) async throws -> Duration {
         try WebSocketError.check([DurationSetting("timeout", timeout)])
         let id = waiters.nextID()
         return try await waitOnLoop(id: id) { waiter in
@@ -253,7 +235,7 @@ extension WebSocket {
             return
         }
         let now = loop.clock.now()
-        let id = payload.map { session.ping($0, now: now) } ?? session.ping(now: now)
+        let id = session.ping(payload, now: now)
         let timer = channel.core.schedule(self, at: now.advanced(by: timeout))
         pings.append(PingWaiter(id: id, sent: now, timer: timer, waiter: waiter))
         writeControlOutput()
@@ -365,7 +347,7 @@ public struct PreparedMessage: Sendable {
     }
 
     /// Text or binary.
-    public var kind: Message.Kind { frame.kind }
+    package var kind: Message.Kind { frame.kind }
 
     /// What was framed.
     package var message: Message {
@@ -373,7 +355,7 @@ public struct PreparedMessage: Sendable {
     }
 
     /// The length of the payload in bytes.
-    public var byteCount: Int { frame.payload.byteCount }
+    package var byteCount: Int { frame.payload.byteCount }
 }
 
 extension WebSocket {

@@ -13,11 +13,11 @@ public import DuplexWire
 /// chooses, send it with `compress: false` (RFC 7692 section 8).
 public struct WebSocketCompression: Sendable, Hashable {
     /// What is agreed on, and how this side deflates; `nil` if compression is off.
-    public var parameters: CompressionParameters?
+    package var parameters: CompressionParameters?
     /// Whether no connection is opened without compression.
     ///
     /// Default: false.
-    public var isRequired = false
+    package var isRequired = false
     /// Whether a client's offer names the parameters.
     private var namesParameters = false
 

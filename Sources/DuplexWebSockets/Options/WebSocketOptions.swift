@@ -206,53 +206,56 @@ public struct WebSocketOptions: Sendable {
 ///
 /// What is chosen goes to the server of the URL alone, and not to another one that it redirects to. A field Authorization
 /// in ``WebSocketOptions/headers`` takes its place.
-public struct WebSocketAuthentication: Sendable {
+@nonexhaustive
+public enum WebSocketAuthentication: Sendable, CustomStringConvertible {
+    /// Nothing, except a name and a password in the URL, which are used by Basic.
+    case none
+    /// By the scheme Basic, with the first request (RFC 7617).
+    ///
+    /// Hazard: without TLS everybody on the way can read the password.
+    case basic(user: String, password: String)
+    /// By the scheme Digest, once the server has asked for it (RFC 7616), which takes a second connection.
+    ///
+    /// MD5, SHA-256 and SHA-512/256, the strongest that the server offers. One that asks for Basic instead doesn't get the
+    /// password, and has refused the handshake.
+    case digest(user: String, password: String)
+    /// By Digest or else by Basic, whichever the server asks for, once it has.
+    case automatic(user: String, password: String)
+    /// By a token (RFC 6750), which is asked for again for every request: tokens expire.
+    ///
+    /// The closure gives the token. It counts towards ``WebSocketOptions/connectTimeout`` and is cancelled at its end; what it throws
+    /// makes the attempt fail as the cause of the error.
+    case bearer(@Sendable () async throws -> String)
+
     enum Kind: Sendable {
         case none
         case password(PasswordCredentials, Authenticator.Schemes)
         case bearer(@Sendable () async throws -> String)
     }
 
-    let kind: Kind
-
-    /// Nothing, except a name and a password in the URL, which are used by Basic.
-    public static let none = WebSocketAuthentication(kind: .none)
-
-    /// By the scheme Basic, with the first request (RFC 7617).
-    ///
-    /// Hazard: without TLS everybody on the way can read the password.
-    public static func basic(user: String, password: String) -> WebSocketAuthentication {
-        make(user, password, .basic)
+    var kind: Kind {
+        switch self {
+        case .none: .none
+        case .basic(let user, let password): Self.kind(user, password, .basic)
+        case .digest(let user, let password): Self.kind(user, password, .digest)
+        case .automatic(let user, let password): Self.kind(user, password, .strongest)
+        case .bearer(let token): .bearer(token)
+        }
     }
 
-    /// By the scheme Digest, once the server has asked for it (RFC 7616), which takes a second connection.
-    ///
-    /// MD5, SHA-256 and SHA-512/256, the strongest that the server offers. One that asks for Basic instead doesn't get the
-    /// password, and has refused the handshake.
-    public static func digest(user: String, password: String) -> WebSocketAuthentication {
-        make(user, password, .digest)
+    private static func kind(_ user: String, _ password: String, _ schemes: Authenticator.Schemes) -> Kind {
+        .password(PasswordCredentials(user: user, password: password), schemes)
     }
 
-    /// By Digest or else by Basic, whichever the server asks for, once it has.
-    public static func automatic(user: String, password: String) -> WebSocketAuthentication {
-        make(user, password, .strongest)
-    }
-
-    /// By a token (RFC 6750), which is asked for again for every request: tokens expire.
-    ///
-    /// - Parameter token: gives the token. It counts towards ``WebSocketOptions/connectTimeout`` and is cancelled at its end;
-    ///   what it throws makes the attempt fail as the cause of the error.
-    /// - Returns: the choice.
-    public static func bearer(_ token: @escaping @Sendable () async throws -> String) -> WebSocketAuthentication {
-        WebSocketAuthentication(kind: .bearer(token))
-    }
-
-    private static func make(
-        _ user: String,
-        _ password: String,
-        _ schemes: Authenticator.Schemes
-    ) -> WebSocketAuthentication {
-        WebSocketAuthentication(kind: .password(PasswordCredentials(user: user, password: password), schemes))
+    /// The way, without the name, the password and the token.
+    public var description: String {
+        switch self {
+        case .none: "none"
+        case .basic: "basic"
+        case .digest: "digest"
+        case .automatic: "automatic"
+        case .bearer: "bearer"
+        }
     }
 }
 
@@ -262,39 +265,24 @@ public struct WebSocketAuthentication: Sendable {
 /// options.origin = .ofURL
 /// options.origin = "https://example.com"
 /// ```
-public struct WebSocketOrigin: Sendable, Hashable, ExpressibleByStringLiteral {
-    private enum Kind: Sendable, Hashable {
-        case text(String)
-        case ofURL
-    }
-
-    private let kind: Kind
-
+@nonexhaustive
+public enum WebSocketOrigin: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The server's own, made of the URL: `https://example.com` for `wss://example.com/chat`, with the port if it isn't the
     /// scheme's.
     ///
     /// SocketRocket sends this by itself. After a redirect it is the origin of the URL that the redirect leads to.
-    public static let ofURL = WebSocketOrigin(kind: .ofURL)
-
-    private init(kind: Kind) {
-        self.kind = kind
-    }
-
-    /// Makes an origin.
-    ///
-    /// - Parameter text: what is sent, such as `https://example.com`.
-    public init(_ text: String) {
-        kind = .text(text)
-    }
+    case ofURL
+    /// What is sent, such as `https://example.com`.
+    case text(String)
 
     /// Makes an origin of a literal, such as `"https://example.com"`.
     public init(stringLiteral text: String) {
-        self.init(text)
+        self = .text(text)
     }
 
     /// What is sent to that server.
     func value(for url: WebSocketURL) -> String {
-        switch kind {
+        switch self {
         case .text(let text): text
         case .ofURL: url.origin
         }

@@ -201,7 +201,7 @@ public struct ProxyExceptions: Sendable, ExpressibleByStringLiteral, CustomStrin
     ///   - host: a name, or an address without brackets.
     ///   - port: the port.
     /// - Returns: whether one of the members is about it.
-    public func contains(_ host: String, port: Int) -> Bool {
+    package func contains(_ host: String, port: Int) -> Bool {
         let address = try? SocketAddress(host, port: 0)
         let name = Self.plain(host)
         return rules.contains { rule in

@@ -39,7 +39,7 @@ public struct ReconnectOptions: Sendable {
     /// How long an open connection has for a pong when the network has changed.
     ///
     /// Default: 5 s.
-    public var probeTimeout = Duration.seconds(5)
+    package var probeTimeout = Duration.seconds(5)
 
     /// The durations that are set here.
     ///

@@ -16,7 +16,9 @@ extension ReconnectingWebSocket {
     /// All that is thrown is a ``WebSocketError``. An error of the caller's own, of ``ReconnectOptions/configure`` or of
     /// `onOpen`, is the cause of one with ``WebSocketError/Code/configurationFailed``. Cancelling the task ends the wait with
     /// ``WebSocketError/Code/cancelled``; the client goes on.
-    public nonisolated var sessions: Sessions { Sessions(client: self) }
+    public nonisolated var sessions: some AsyncSequence<WebSocket, WebSocketError> & Sendable {
+        Sessions(client: self)
+    }
 
     /// The messages of all connections, one after the other, as if of one socket.
     ///
@@ -24,26 +26,26 @@ extension ReconnectingWebSocket {
     public nonisolated var messages: Messages { Messages(client: self) }
 
     /// The connections of a client; iterated by one task at a time.
-    public struct Sessions: AsyncSequence, Sendable {
+    struct Sessions: AsyncSequence, Sendable {
         let client: ReconnectingWebSocket
 
         /// Waits for one connection after the other.
-        public struct AsyncIterator: AsyncIteratorProtocol {
+        struct AsyncIterator: AsyncIteratorProtocol {
             let client: ReconnectingWebSocket
 
             /// The next connection; `nil` once the client has ended in order.
-            public mutating func next() async throws(WebSocketError) -> WebSocket? {
+            mutating func next() async throws(WebSocketError) -> WebSocket? {
                 try await client.nextSession()
             }
 
             /// The next connection; `nil` once the client has ended in order.
-            public mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> WebSocket? {
+            mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> WebSocket? {
                 try await client.nextSession()
             }
         }
 
         /// Begins to iterate.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
+        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
     }
 
     /// The messages of a client; iterated by one task at a time.

@@ -80,7 +80,7 @@ public actor ReconnectingWebSocket {
     /// ``WebSocketError/Code/invalidArgument``.
     ///
     /// - Parameters:
-    ///   - url: where to connect to, as in `WebSocket.connect(to:options:on:)`.
+    ///   - url: where to connect to, as in `WebSocket.connect(to:options:on:handler:)`.
     ///   - others: where to connect to if that fails, in this order. Default: nowhere else.
     ///   - policy: when to connect again, where to, and when to give up.
     ///   - options: how to connect, and what to keep.
@@ -106,7 +106,7 @@ public actor ReconnectingWebSocket {
     /// ``WebSocketError/Code/invalidArgument``.
     ///
     /// - Parameters:
-    ///   - urls: where to connect to, as in `WebSocket.connect(to:options:on:)`, the preferred one first. Hazard: the process
+    ///   - urls: where to connect to, as in `WebSocket.connect(to:options:on:handler:)`, the preferred one first. Hazard: the process
     ///     stops if there is none.
     ///   - policy: when to connect again, where to, and when to give up.
     ///   - options: how to connect, and what to keep.
@@ -229,7 +229,7 @@ public actor ReconnectingWebSocket {
     /// A wait ends and an attempt is made at once, unless the server has asked for a longer wait. An attempt that is
     /// under way begins again, but not again and again for calls in a row: those wait until it has ended, for up to 5
     /// seconds. An open connection gets a ping, and is lost if the pong doesn't come in time
-    /// (``ReconnectOptions/probeTimeout``); it is lost at once if the machine has lost its address and has another way
+    /// (5 s); it is lost at once if the machine has lost its address and has another way
     /// to the peer. The next attempt follows without a wait.
     public func networkChanged() {
         // Nothing but an attempt suffers from changes in bursts.
@@ -590,13 +590,7 @@ public actor ReconnectingWebSocket {
         try await send(.text(text))
     }
 
-    /// Sends bytes; see ``send(_:)-(Message)``.
-    public func send(_ bytes: [UInt8]) async throws {
-        try await send(.binary(bytes))
-    }
-
-    /// Sends the bytes of a slice or of another collection, which are copied before; see ``send(_:)-(Message)``.
-    @_disfavoredOverload
+    /// Sends the bytes of an array, or of a slice or another collection; see ``send(_:)-(Message)``.
     public func send(_ bytes: some Collection<UInt8> & Sendable) async throws {
         try await send(.binary([UInt8](bytes)))
     }
@@ -763,25 +757,14 @@ public actor ReconnectingWebSocket {
     ///
     /// It neither begins an attempt nor waits for one, and it isn't sent again on the next connection.
     ///
-    /// - Parameter timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
+    /// - Parameters:
+    ///   - payload: what it carries, and its pong as well; cut at 125 bytes. Default: what tells it from other pings.
+    ///   - timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
     /// - Returns: the time between the two.
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/notConnected`` while there is no connection, with
     ///   ``WebSocketError/Code/closed`` once the client has ended, with ``WebSocketError/Code/timedOut``, or with what ended
     ///   the connection; `CancellationError`.
-    public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
-        try WebSocketError.check([DurationSetting("timeout", timeout)])
-        return try await present().ping(timeout: timeout)
-    }
-
-    /// Sends a ping with a payload of your own on the connection that is open, and waits for its pong, which carries the
-    /// same.
-    ///
-    /// - Parameters:
-    ///   - payload: what it carries; cut at 125 bytes.
-    ///   - timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
-    /// - Returns: the time between the two.
-    /// - Throws: as ``ping(timeout:)``.
-    public func ping(_ payload: [UInt8], timeout: Duration = .seconds(20)) async throws -> Duration {
+    public func ping(_ payload: [UInt8]? = nil, timeout: Duration = .seconds(20)) async throws -> Duration {
         try WebSocketError.check([DurationSetting("timeout", timeout)])
         return try await present().ping(payload, timeout: timeout)
     }

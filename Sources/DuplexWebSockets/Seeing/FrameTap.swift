@@ -25,7 +25,7 @@ public struct FrameTap: Sendable {
     }
 
     /// How much of each payload is handed over.
-    public var payloadLimit: ByteCount
+    package var payloadLimit: ByteCount
     private let body: @Sendable (Record, RawSpan) -> Void
 
     /// Makes a tap.

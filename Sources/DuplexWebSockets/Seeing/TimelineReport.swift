@@ -23,7 +23,7 @@ public struct TimelineReport: Sendable {
     /// How the connection ended; `nil` for an attempt that failed.
     public let closeReport: CloseReport?
     /// The reason that the close frame of the peer had, or else that of this side; `nil` if neither had one.
-    public var closeReason: String? {
+    package var closeReason: String? {
         let reasons = [closeReport?.received?.reason, closeReport?.sent?.reason]
         return reasons.compactMap(\.self).first { !$0.isEmpty }
     }

@@ -70,7 +70,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
     }
 
     /// The requests whose answers are waited for.
-    public var pendingRequests: Int { table.count }
+    package var pendingRequests: Int { table.count }
 
     /// Sends a request and waits for its answer.
     ///

@@ -51,29 +51,29 @@ public struct TypedReconnectingWebSocket<Incoming: Sendable, Outgoing: Sendable>
     ///
     /// A message that can't be decoded ends a `for` loop with its error, and the client goes on. To go on reading, ask for
     /// the next by hand, or iterate again, or choose ``UndecodablePolicy/skip(_:)``.
-    public var messages: Messages { Messages(typed: self) }
+    public var messages: some AsyncSequence<Incoming, WebSocketError> & Sendable { Messages(typed: self) }
 
     /// The values of a client; iterated by one task at a time.
-    public struct Messages: AsyncSequence, Sendable {
+    struct Messages: AsyncSequence, Sendable {
         let typed: TypedReconnectingWebSocket
 
         /// Waits for one value after the other.
-        public struct AsyncIterator: AsyncIteratorProtocol {
+        struct AsyncIterator: AsyncIteratorProtocol {
             let typed: TypedReconnectingWebSocket
 
             /// The next value; `nil` once the client has ended in order.
-            public mutating func next() async throws(WebSocketError) -> Incoming? {
+            mutating func next() async throws(WebSocketError) -> Incoming? {
                 try await typed.nextValue()
             }
 
             /// The next value; `nil` once the client has ended in order.
-            public mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> Incoming? {
+            mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> Incoming? {
                 try await typed.nextValue()
             }
         }
 
         /// Begins to iterate, or goes on where another iterator has stopped.
-        public func makeAsyncIterator() -> AsyncIterator {
+        func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(typed: typed)
         }
     }

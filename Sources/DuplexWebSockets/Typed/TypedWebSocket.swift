@@ -65,29 +65,29 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     ///
     /// A message that can't be decoded ends a `for` loop with its error. To go on, ask for the next by hand, or iterate
     /// again, or choose ``UndecodablePolicy/skip(_:)``.
-    public var messages: Messages { Messages(typed: self) }
+    public var messages: some AsyncSequence<Incoming, WebSocketError> & Sendable { Messages(typed: self) }
 
     /// The values of a connection; iterated by one task at a time.
-    public struct Messages: AsyncSequence, Sendable {
+    struct Messages: AsyncSequence, Sendable {
         let typed: TypedWebSocket
 
         /// Waits for one value after the other.
-        public struct AsyncIterator: AsyncIteratorProtocol {
+        struct AsyncIterator: AsyncIteratorProtocol {
             let typed: TypedWebSocket
 
             /// The next value; `nil` once the connection has ended in order.
-            public mutating func next() async throws(WebSocketError) -> Incoming? {
+            mutating func next() async throws(WebSocketError) -> Incoming? {
                 try await typed.nextValue()
             }
 
             /// The next value; `nil` once the connection has ended in order.
-            public mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> Incoming? {
+            mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> Incoming? {
                 try await typed.nextValue()
             }
         }
 
         /// Begins to iterate, or goes on where another iterator has stopped.
-        public func makeAsyncIterator() -> AsyncIterator {
+        func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(typed: typed)
         }
     }
