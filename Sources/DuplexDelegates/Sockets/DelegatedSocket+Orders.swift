@@ -15,7 +15,7 @@ extension DelegatedSocket {
     ///   - tag: what the delegate is called with.
     ///   - extend: asked when the time is over, and may give more; on the loop, so it must not block.
     /// - Throws: `SocketError` with `closed` before ``connect(to:options:)`` and once the connection
-    ///   closes, with `limitExceeded` when ``queueCount`` reads wait, and with
+    ///   closes, with `limitExceeded` when `queueCount` reads wait, and with
     ///   `invalidArgument`.
     public func readData(
         upTo count: Int = 65_536,
@@ -55,19 +55,20 @@ extension DelegatedSocket {
     ///   - extend: as in ``readData(upTo:timeout:tag:extend:)``.
     /// - Throws: as ``readData(upTo:timeout:tag:extend:)``.
     public func readData(
-        to delimiter: [UInt8],
+        to delimiter: some Collection<UInt8>,
         limit: ByteCount = .kibibytes(64),
         timeout: Duration? = nil,
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
+        let delimiter = [UInt8](delimiter)
         try SocketError.check(timeout: timeout)
         try add(.until(delimiter, limit: limit.bytes), tag) {
             try await $0.read(until: delimiter, limit: limit, timeout: timeout, extend: extend)
         }
     }
 
-    /// Asks for what comes up to a delimiter, such as `"\r\n"`; see ``readData(to:limit:timeout:tag:extend:)-([UInt8],_,_,_,_)``.
+    /// Asks for what comes up to a delimiter, such as `"\r\n"`; as bytes are.
     public func readData(
         to delimiter: String,
         limit: ByteCount = .kibibytes(64),
@@ -87,14 +88,15 @@ extension DelegatedSocket {
     ///   - tag: what the delegate is called with.
     ///   - extend: asked when the time is over, and may give more; on the loop, so it must not block.
     /// - Throws: `SocketError` with `closed` before ``connect(to:options:)`` and once the connection
-    ///   closes, and with `limitExceeded` when ``queueLimit`` or ``queueCount`` is reached; the bytes
+    ///   closes, and with `limitExceeded` when `queueLimit` or `queueCount` is reached; the bytes
     ///   aren't written then.
     public func write(
-        _ bytes: [UInt8],
+        _ bytes: some Collection<UInt8>,
         timeout: Duration? = nil,
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
+        let bytes = [UInt8](bytes)
         try SocketError.check(timeout: timeout)
         try shared.withLock { shared in
             try shared.checkWriting()
@@ -111,7 +113,7 @@ extension DelegatedSocket {
         }
     }
 
-    /// Writes a text as UTF-8; see ``write(_:timeout:tag:extend:)-([UInt8],_,_,_)``.
+    /// Writes a text as UTF-8; as bytes are.
     public func write(
         _ text: String,
         timeout: Duration? = nil,

@@ -30,11 +30,11 @@ public final class DelegatedSocket: Sendable {
     }
 
     /// The most bytes that wait to be written; a write that doesn't fit is refused.
-    public let queueLimit: ByteCount
+    package let queueLimit: ByteCount
     /// The most reads, and the most writes, that wait to be served.
-    public let queueCount: Int
+    package let queueCount: Int
     /// Whether the connection ends when the peer has finished writing, behind the writes that wait.
-    public let closesAtEndOfStream: Bool
+    package let closesAtEndOfStream: Bool
     let delegates: DelegateQueue<any SocketDelegate>
     let orders = SocketOrders()
     let shared: Mutex<Shared>
@@ -207,7 +207,7 @@ public final class DelegatedSocket: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: where to; a host and a port, with TLS or without, an address, or the path of a Unix socket.
-    ///   - options: as in `Socket.connect(to:options:on:)`. Default: 10 s for the whole.
+    ///   - options: as in `Socket.connect(to:timeout:options:on:)`. Default: 10 s for the whole.
     /// - Throws: `SocketError` with `invalidArgument` when it was connected, or closed, before,
     ///   and for a duration of the options that isn't longer than zero.
     public func connect(to endpoint: Endpoint, options: ConnectOptions = ConnectOptions(timeout: .seconds(10))) throws {
@@ -299,7 +299,7 @@ public final class DelegatedSocket: Sendable {
     ///
     /// - Parameter options: what to set, as in `Socket.setOptions(_:)`.
     /// - Throws: `SocketError` with `closed` once the connection has ended, with
-    ///   `limitExceeded` when ``queueCount`` options wait, and with
+    ///   `limitExceeded` when `queueCount` options wait, and with
     ///   `invalidArgument` for a duration that can't be set.
     public func setOptions(_ options: SocketOptions) throws {
         try SocketError.check(options.durations)

@@ -11,7 +11,7 @@ import Synchronization
 /// ``connect(to:from:port:families:sharing:options:)`` until it is closed, and keeps its delegate weakly. Its methods may be called on any thread and return at once.
 public final class DelegatedUDPSocket: Sendable {
     /// The most bytes of datagrams that wait to be sent.
-    public let queueLimit: ByteCount
+    package let queueLimit: ByteCount
     private let delegates: DelegateQueue<any UDPSocketDelegate>
     private let group: EventLoopGroup
     private let shared = Mutex(Shared())
@@ -113,10 +113,10 @@ public final class DelegatedUDPSocket: Sendable {
     public var queuedBytes: Int { shared.withLock { $0.queuedBytes } }
 
     /// The number of datagrams that the delegate got.
-    public var receivedCount: UInt64 { shared.withLock { $0.receivedCount } }
+    package var receivedCount: UInt64 { shared.withLock { $0.receivedCount } }
 
     /// The number of datagrams that the system has taken.
-    public var sentCount: UInt64 { shared.withLock { $0.sentCount } }
+    package var sentCount: UInt64 { shared.withLock { $0.sentCount } }
 
     /// Anything that the app wants to keep with the socket.
     public var userData: (any Sendable)? {
@@ -208,14 +208,15 @@ public final class DelegatedUDPSocket: Sendable {
     ///   - timeout: how long looking the name up, and then waiting for room, may take each. Default: 10 s.
     ///   - tag: what the delegate is called with.
     /// - Throws: `SocketError` with `closed` before it is opened and once it closes, and with
-    ///   `limitExceeded` when ``queueLimit`` is reached; with `invalidArgument` for a
+    ///   `limitExceeded` when `queueLimit` is reached; with `invalidArgument` for a
     ///   timeout that isn't longer than zero.
     public func send(
-        _ bytes: [UInt8],
+        _ bytes: some Collection<UInt8>,
         to peer: Endpoint? = nil,
         timeout: Duration = .seconds(10),
         tag: Int = 0
     ) throws {
+        let bytes = [UInt8](bytes)
         try SocketError.check([DurationSetting("timeout", timeout)])
         try add(.send(Send(bytes: bytes, peer: peer, timeout: timeout, tag: tag)), bytes.count)
     }

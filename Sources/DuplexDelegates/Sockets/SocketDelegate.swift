@@ -39,7 +39,7 @@ public protocol SocketDelegate: AnyObject {
     /// The peer has finished writing, and nothing is left to read, or less than the read asks for.
     ///
     /// Once this returns nothing new is taken, and the connection ends with `endOfStream` behind the writes
-    /// that wait. Where ``DelegatedSocket/closesAtEndOfStream`` says otherwise writing goes on, and reads aren't answered any
+    /// that wait. Where `closesAtEndOfStream` of the socket says otherwise writing goes on, and reads aren't answered any
     /// more.
     func socketDidReachEndOfStream(_ socket: DelegatedSocket)
 

@@ -30,9 +30,9 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     /// The client that does the work; its states, for one, say more than those here.
     public let client: ReconnectingWebSocket
     /// The most bytes of messages that wait to be sent; one that doesn't fit is refused by ``send(_:)-(Message)``.
-    public let queueLimit: ByteCount
+    package let queueLimit: ByteCount
     /// The most messages that wait to be sent.
-    public let queueCount: Int
+    package let queueCount: Int
     private let delegates: DelegateQueue<any ReconnectingDelegate>
     private let outbox: AsyncStream<Message>
     private let messages: AsyncStream<Message>.Continuation
@@ -211,11 +211,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     /// Queues a text; see ``send(_:)-(Message)``.
     public func send(_ text: String) throws { try send(.text(text)) }
 
-    /// Queues bytes; see ``send(_:)-(Message)``.
-    public func send(_ bytes: [UInt8]) throws { try send(.binary(bytes)) }
-
-    /// Queues the bytes of a slice or of another collection, which are copied before; see ``send(_:)-(Message)``.
-    @_disfavoredOverload
+    /// Queues the bytes of an array, or of a slice or another collection; see ``send(_:)-(Message)``.
     public func send(_ bytes: some Collection<UInt8>) throws { try send(.binary([UInt8](bytes))) }
 
     /// Reports that the machine's network has changed; see `ReconnectingWebSocket.networkChanged()`.

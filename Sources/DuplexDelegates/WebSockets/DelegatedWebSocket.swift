@@ -34,13 +34,13 @@ public final class DelegatedWebSocket: Sendable {
     /// Where it connects to.
     public let url: String
     /// The most bytes of messages that wait to be sent; one that doesn't fit is refused by ``send(_:)-(Message)``.
-    public let queueLimit: ByteCount
+    package let queueLimit: ByteCount
     private let options: WebSocketOptions
     let delegates: DelegateQueue<any WebSocketDelegate>
     private let group: EventLoopGroup
     private let shared: Mutex<Shared>
     /// The most messages and pings that wait to be sent.
-    public let queueCount: Int
+    package let queueCount: Int
     private let outbox: AsyncStream<Command>
     private let commands: AsyncStream<Command>.Continuation
 
@@ -86,7 +86,7 @@ public final class DelegatedWebSocket: Sendable {
     /// Makes a connection, which ``open()`` opens, whose delegate is called on the main queue.
     ///
     /// - Parameters:
-    ///   - url: as in `WebSocket.connect(to:options:on:)`.
+    ///   - url: as in `WebSocket.connect(to:options:on:handler:)`.
     ///   - options: headers, subprotocols, limits and times.
     ///   - delegate: gets all events; kept weakly. It may be set later as ``delegate``. Default: none.
     ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
@@ -108,7 +108,7 @@ public final class DelegatedWebSocket: Sendable {
     /// Makes a connection, which ``open()`` opens, whose delegate is called on a queue of the caller's.
     ///
     /// - Parameters:
-    ///   - url: as in `WebSocket.connect(to:options:on:)`.
+    ///   - url: as in `WebSocket.connect(to:options:on:handler:)`.
     ///   - options: headers, subprotocols, limits and times.
     ///   - delegate: gets all events; kept weakly. It may be set later by ``setDelegate(_:)``.
     ///   - queue: where it is called, in order, one call at a time. A concurrent queue is fine.
@@ -245,13 +245,7 @@ public final class DelegatedWebSocket: Sendable {
         try send(.text(text))
     }
 
-    /// Queues bytes; see ``send(_:)-(Message)``.
-    public func send(_ bytes: [UInt8]) throws {
-        try send(.binary(bytes))
-    }
-
-    /// Queues the bytes of a slice or of another collection, which are copied before; see ``send(_:)-(Message)``.
-    @_disfavoredOverload
+    /// Queues the bytes of an array, or of a slice or another collection; see ``send(_:)-(Message)``.
     public func send(_ bytes: some Collection<UInt8>) throws {
         try send(.binary([UInt8](bytes)))
     }
@@ -260,7 +254,7 @@ public final class DelegatedWebSocket: Sendable {
     ///
     /// - Parameter payload: what it carries, and its pong; cut at 125 bytes. Default: nothing.
     /// - Throws: as ``send(_:)-(Message)``.
-    public func ping(_ payload: [UInt8] = []) throws {
+    public func ping(_ payload: some Collection<UInt8> = [UInt8]()) throws {
         try queue(.ping(Array(payload.prefix(FrameHeader.maximumControlPayload))), bytes: 0)
     }
 
