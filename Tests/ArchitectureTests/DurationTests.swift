@@ -15,7 +15,7 @@ struct DurationTests {
         DuplexFoundation: Socket.readData Socket.write UDPSocket.send
         DuplexInspector: InspectorCommands.add InspectorOptions.messages InspectorOptions.sqlTime
         DuplexInspector: InspectorValues.timeLimit InspectorViews.add
-        DuplexServer: DigestOptions.init DigestOptions.nonceLifetime
+        DuplexServer: DigestOptions.init
         DuplexServer: RouteBuilder.events RouteOption.throttleFailures RouteOption.closeTimeout
         DuplexServer: RouteOption.timeLimit WebServer.blockedLoopThreshold WebServer.closeTimeout WebServer.idleTimeout
         DuplexSharing: ResumableUploadOptions.lifetime WebDAVOptions.lockTime
@@ -41,7 +41,7 @@ struct DurationTests {
     /// Zero has a meaning, which the documentation of the declaration names; less is an error as above.
     private static let orZero = names(
         """
-        DuplexServer: CORSPolicy.init Drain.init Drain.spread FileOptions.maxAge FileOptions.openFileAge
+        DuplexServer: CORSPolicy.init Drain.init FileOptions.maxAge
         DuplexServer: SecurityHeaders.transportSecurity
         DuplexSharing: FolderOptions.trashAge
         DuplexSockets: CachingResolver.maximumTimeToLive

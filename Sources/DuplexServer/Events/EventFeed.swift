@@ -92,13 +92,13 @@ public final class EventFeed: Sendable {
     }
 
     /// Whether it has finished.
-    public var isFinished: Bool { state.withLock { $0.isFinished } }
+    package var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// How many clients get the events.
-    public var streamCount: Int { state.withLock { $0.loops.values.reduce(0) { $0 + $1.count } } }
+    package var streamCount: Int { state.withLock { $0.loops.values.reduce(0) { $0 + $1.count } } }
 
     /// The id of the last event, which a client sends that has seen everything.
-    public var lastID: String { state.withLock { $0.history.lastID } }
+    package var lastID: String { state.withLock { $0.history.lastID } }
 
     // MARK: Streams
 

@@ -68,7 +68,7 @@ extension Request {
     /// The id of the last event that the client of an event stream has seen before it reconnected; `nil` for a new one.
     ///
     /// WHATWG HTML section 9.2.4.
-    public var lastEventID: String? {
+    package var lastEventID: String? {
         headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -36,7 +36,7 @@ public struct PathParameters: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The value of a parameter, or another where the path has none of that name.
-    public subscript(name: String, default value: @autoclosure () -> String) -> String {
+    package subscript(name: String, default value: @autoclosure () -> String) -> String {
         self[name] ?? value()
     }
 
@@ -61,5 +61,5 @@ public struct PathParameters: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// How many there are.
-    public var count: Int { storage?.names.count ?? 0 }
+    package var count: Int { storage?.names.count ?? 0 }
 }

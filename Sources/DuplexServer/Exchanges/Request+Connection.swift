@@ -9,13 +9,13 @@ extension Request {
     /// The connection of a request, the same for all requests that come by it.
     public final class Connection: Sendable {
         /// The address of the peer, or of the one that a proxy speaks for by the PROXY protocol.
-        public let remoteAddress: SocketAddress?
+        package let remoteAddress: SocketAddress?
         /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
-        public var tls: TLSInfo? { if case .known(let tls, _) = peer { tls } else { nil } }
+        package var tls: TLSInfo? { if case .known(let tls, _) = peer { tls } else { nil } }
         /// Which process sent the request, where it came by a Unix socket: its number, user and group; `nil` for other connections.
         ///
         /// Behind a proxy it is the proxy's process.
-        public var peerCredentials: PeerCredentials? { if case .known(_, let peer) = peer { peer } else { nil } }
+        package var peerCredentials: PeerCredentials? { if case .known(_, let peer) = peer { peer } else { nil } }
         private let peer: Peer
         let entrance: Entrance
         /// The loop of its connection, which has its time; nil for a request that a test makes.

@@ -73,14 +73,15 @@ extension Response {
         )
     }
 
-    /// Makes a response of bytes.
+    /// Makes a response of the bytes of an array, or of a slice or another collection.
+    @_disfavoredOverload
     public init(
         _ status: HTTPResponse.Status = .ok,
         type: MediaType? = nil,
         headers: HTTPFields = HTTPFields(),
-        body: [UInt8]
+        body: some Collection<UInt8>
     ) {
-        self.init(status, type: type, headers: headers, body: .bytes(body))
+        self.init(status, type: type, headers: headers, body: .bytes([UInt8](body)))
     }
 
     /// Makes a response whose body is written while it is made; see ``ResponseBody/writer(length:_:)``.

@@ -125,7 +125,7 @@ public struct ResponseBody: Sendable {
     }
 
     /// How long the body is; `nil` where that is known only at its end.
-    public var count: Int? {
+    package var count: Int? {
         switch content {
         case .bytes(let bytes): bytes.count
         case .text(let text): text.utf8.count
@@ -154,15 +154,9 @@ public struct ResponseWriter: Sendable {
     /// Returns once the connection has taken it, and waits while more than 64 KiB are unsent to a slow client. Even for
     /// a fast client it waits a moment every 1 MiB, so that others on the loop have their turn.
     ///
-    /// - Parameter bytes: the piece; an empty one does nothing.
+    /// - Parameter bytes: the piece, of an array, or of a slice or another collection; an empty one does nothing.
     /// - Throws: `CancellationError` when the client has disconnected or the task is cancelled; `HTTPProtocolError` with
     ///   `wrongLength` when the body is longer than announced.
-    public func write(_ bytes: [UInt8]) async throws {
-        try await exchange.write(bytes)
-    }
-
-    /// Writes a piece of the bytes of a slice or of another collection, which are copied before; see ``write(_:)-([UInt8])``.
-    @_disfavoredOverload
     public func write(_ bytes: some Collection<UInt8> & Sendable) async throws {
         try await exchange.write([UInt8](bytes))
     }

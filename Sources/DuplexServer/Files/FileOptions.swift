@@ -29,21 +29,21 @@ public struct FileOptions: Sendable {
     /// Whether `app.js` is answered with `app.js.br`, `app.js.zst` or `app.js.gz` where the client takes that.
     ///
     /// Default: yes, but for one that is older than the file.
-    public var usesPrecompressed = true
+    package var usesPrecompressed = true
     /// How files are compressed for clients that take gzip, where there is no sibling for them.
     ///
     /// Text and what is like it, as in `compressResponses`; each file once, off the loops unless it is short, and kept
-    /// in memory: up to ``compressedFileSize`` and ``compressedSize``. Such a response has an `ETag` of its own. Parts
+    /// in memory: files of up to 1 MiB, and 16 MiB in all. Such a response has an `ETag` of its own. Parts
     /// of files are those of the file as it is. Default: from 1 KiB on, at level 6; with `.disabled` none are.
     public var compression = ResponseCompression.standard
     /// The longest file that is compressed.
     ///
     /// Default: 1 MiB. To longer ones `compressResponses` applies, where it is used: they are compressed each time.
-    public var compressedFileSize: ByteCount = .mebibytes(1)
+    package var compressedFileSize: ByteCount = .mebibytes(1)
     /// How many bytes of compressed files are kept for all loops; those that were asked for longest ago make way.
     ///
     /// Default: 16 MiB.
-    public var compressedSize: ByteCount = .mebibytes(16)
+    package var compressedSize: ByteCount = .mebibytes(16)
     /// Media types by the ends of names, without the dot and in lower case.
     ///
     /// They come before those of `MediaType.ofFile(named:)`. Default: none.
@@ -66,14 +66,14 @@ public struct FileOptions: Sendable {
     ///
     /// The one that was asked for longest ago makes way for another one, and one that nobody has asked for for 20 s is
     /// closed; all are where the process has no descriptor left. Default: 100. With 0 each request opens its file.
-    public var openFileLimit = 100
+    package var openFileLimit = 100
     /// For how long a file that is open stands for its path.
     ///
     /// After that time it is looked for again, and so are siblings in codings: another file that is there by a folder
     /// or a link that was renamed is seen then. A change in the file itself is seen at once, and so is one that takes
     /// its place or its removal, as the system notes these with the file. Default: 1 s. With zero it is looked for each time. On systems without openat2(2)
     /// each request opens its file.
-    public var openFileAge = Duration.seconds(1)
+    package var openFileAge = Duration.seconds(1)
 
     /// The durations that are set here.
     var durations: [DurationSetting] {

@@ -12,24 +12,28 @@ public import HTTPTypes
 /// ```
 public struct CORSPolicy: Sendable {
     /// Whose pages.
-    public struct Origins: Sendable {
-        let allow: @Sendable (String) -> Bool
-        let isAny: Bool
-
+    @nonexhaustive
+    public enum Origins: Sendable {
         /// Everybody's.
         ///
         /// What a page reads is then what anybody may read: such a policy has no credentials.
-        public static let any = Origins(allow: { _ in true }, isAny: true)
+        case any
+        /// Those of the origins that the app agrees to.
+        case matching(@Sendable (String) -> Bool)
 
         /// Those of these origins, such as `https://app.example`, as browsers write them.
         public static func origins(_ origins: String...) -> Origins {
             let all = Set(origins)
-            return Origins(allow: { all.contains($0) }, isAny: false)
+            return .matching { all.contains($0) }
         }
 
-        /// Those of the origins that the app agrees to.
-        public static func matching(_ allow: @escaping @Sendable (String) -> Bool) -> Origins {
-            Origins(allow: allow, isAny: false)
+        var isAny: Bool { if case .any = self { true } else { false } }
+
+        func allow(_ origin: String) -> Bool {
+            switch self {
+            case .any: true
+            case .matching(let allow): allow(origin)
+            }
         }
     }
 

@@ -61,7 +61,7 @@ public final class PasswordFile: Sendable {
     /// - Returns: whether they are right.
     /// - Throws: ``Problem`` with 503 if too many wait; `SocketError` if the file can't be read, or crypt(3) doesn't have the
     ///   kind of hash; `CancellationError`.
-    public func contains(_ credentials: PasswordCredentials) async throws -> Bool {
+    package func contains(_ credentials: PasswordCredentials) async throws -> Bool {
         if try await isVerified(credentials) { return true }
         guard Self.threads.waitingCount < Self.queueBound else {
             throw Problem(.serviceUnavailable, "Too many passwords wait to be checked.", headers: [.retryAfter: "1"])

@@ -6,38 +6,37 @@ import DuplexWire
 import HTTPTypes
 
 /// Whose requests are counted together.
-public struct RateLimitKey: Sendable {
-    /// What is kept of a client, whatever its key is made of; `nil` for one that isn't counted.
-    let hash: @Sendable (Request) -> Int?
-
+@nonexhaustive
+public enum RateLimitKey: Sendable {
     /// Those of an IPv4 address, or of the 64 bits of an IPv6 address that a provider gives out.
     ///
     /// Requests from this machine and by Unix sockets aren't counted: a proxy has those of many. If it names the
     /// clients, with the PROXY protocol, those are counted; for a field that a trusted proxy adds see ``key(_:)``.
-    public static let address = RateLimitKey { request in
-        guard let address = request.remoteAddress, address.isCounted else { return nil }
-        let network = address.networkNumber
-        var hasher = Hasher()
-        hasher.combine(network.isIPv6)
-        hasher.combine(network.bits)
-        return hasher.finalize()
-    }
-
-    /// Those for which a closure returns the same text, such as the name of a user.
+    case address
+    /// Those for which a closure returns the same text, such as the name of a user; `nil` for a request that isn't counted.
     ///
     /// ```swift
     /// server.use(.bearerAuth(realm: "api", check))
     /// server.use(.rateLimit(.perMinute(600), by: .key { $0[AuthenticatedUser.self] }))
     /// ```
-    ///
-    /// - Parameter key: the text; `nil` for a request that isn't counted.
-    /// - Returns: the key.
-    public static func key(_ key: @escaping @Sendable (Request) -> String?) -> RateLimitKey {
-        RateLimitKey { request in key(request).map { Self.hash($0) } }
+    case key(@Sendable (Request) -> String?)
+
+    /// What is kept of a client, whatever its key is made of; `nil` for one that isn't counted.
+    func hash(_ request: Request) -> Int? {
+        switch self {
+        case .address:
+            guard let address = request.remoteAddress, address.isCounted else { return nil }
+            let network = address.networkNumber
+            var hasher = Hasher()
+            hasher.combine(network.isIPv6)
+            hasher.combine(network.bits)
+            return hasher.finalize()
+        case .key(let key): return key(request).map { Self.digest($0) }
+        }
     }
 
     /// With a secret of this process, so that nobody finds two keys with the same one.
-    private static func hash(_ value: some Hashable) -> Int {
+    private static func digest(_ value: some Hashable) -> Int {
         var hasher = Hasher()
         hasher.combine(value)
         return hasher.finalize()
@@ -81,26 +80,33 @@ extension RouteOption {
     }
 }
 
-/// How many requests in which time; see ``RouteOption/rateLimit(_:burst:by:clients:)``.
-public struct RequestRate: Sendable, Hashable {
-    let count: Int
-    let period: Duration
+/// How many requests in which time, at least 1; see ``RouteOption/rateLimit(_:burst:by:clients:)``.
+@nonexhaustive
+public enum RequestRate: Sendable, Hashable {
+    /// So many in a second.
+    case perSecond(Int)
+    /// So many in a minute.
+    case perMinute(Int)
+    /// So many in an hour.
+    case perHour(Int)
 
-    private init(_ count: Int, in period: Duration) {
-        precondition(count > 0, "A rate lets at least one request through.")
-        self.count = count
-        self.period = period
+    var count: Int {
+        switch self {
+        case .perSecond(let count), .perMinute(let count), .perHour(let count): count
+        }
     }
 
-    /// So many in a second, at least 1.
-    public static func perSecond(_ count: Int) -> RequestRate { RequestRate(count, in: .seconds(1)) }
-
-    /// So many in a minute, at least 1.
-    public static func perMinute(_ count: Int) -> RequestRate { RequestRate(count, in: .seconds(60)) }
-
-    /// So many in an hour, at least 1.
-    public static func perHour(_ count: Int) -> RequestRate { RequestRate(count, in: .seconds(3_600)) }
+    private var period: Duration {
+        switch self {
+        case .perSecond: .seconds(1)
+        case .perMinute: .seconds(60)
+        case .perHour: .seconds(3_600)
+        }
+    }
 
     /// The time in which one more may come, in nanoseconds.
-    var interval: Int64 { max(1, period.wholeNanoseconds / Int64(count)) }
+    var interval: Int64 {
+        precondition(count > 0, "A rate lets at least one request through.")
+        return max(1, period.wholeNanoseconds / Int64(count))
+    }
 }

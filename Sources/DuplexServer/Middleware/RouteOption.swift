@@ -219,7 +219,7 @@ public struct RouteOption: Sendable {
     public static func all(_ options: RouteOption...) -> RouteOption { all(options) }
 
     /// Several options as one, in their order.
-    public static func all(_ options: [RouteOption]) -> RouteOption {
+    package static func all(_ options: [RouteOption]) -> RouteOption {
         RouteOption { settings in
             for option in options { option.apply(&settings) }
         }

@@ -45,7 +45,7 @@ public struct Admission<Value: Sendable>: Sendable {
     }
 
     /// Answers with that status and a sentence for people.
-    public static func refused(_ status: HTTPResponse.Status, _ sentence: String) -> Admission {
+    package static func refused(_ status: HTTPResponse.Status, _ sentence: String) -> Admission {
         refused(Problem(status, sentence).response(for: nil))
     }
 }

@@ -18,19 +18,6 @@ extension RouteBuilder {
     public mutating func get<Value: Encodable & SendableMetatype>(
         _ path: String,
         _ options: RouteOption...,
-        handler: @escaping @Sendable (Request) throws -> Value
-    ) {}
-
-    /// Takes no handler: `get` answers with a value in JSON by `DuplexFoundation`.
-    @available(
-        *,
-        unavailable,
-        message: "add 'import DuplexFoundation' for values in JSON, or return text, a status or a Response"
-    )
-    @_disfavoredOverload
-    public mutating func get<Value: Encodable & SendableMetatype>(
-        _ path: String,
-        _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> Value
     ) {}
 
@@ -84,20 +71,6 @@ extension RouteBuilder {
         _ path: String,
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> Value
-    ) {}
-
-    /// Takes no handler: `on` answers with a value in JSON by `DuplexFoundation`.
-    @available(
-        *,
-        unavailable,
-        message: "add 'import DuplexFoundation' for values in JSON, or return text, a status or a Response"
-    )
-    @_disfavoredOverload
-    public mutating func on<Value: Encodable & SendableMetatype>(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        _ options: RouteOption...,
-        handler: @escaping @Sendable (Request) throws -> Value
     ) {}
 
     /// Takes no handler: `on` answers with a value in JSON by `DuplexFoundation`.

@@ -276,14 +276,17 @@ extension RouteBuilder {
     ///   - path: as in `get`, so that `/rooms/:id` makes
     ///     `request.parameters["id"]`.
     ///   - options: settings of this route that differ from the server's.
+    ///   - admit: decides on each request. Default: all are accepted.
     ///   - handler: isolated to its socket, and gets the request that opened the connection, whose memory is held as long
     ///     as the handler runs.
     public mutating func webSocket(
         _ path: String,
         _ options: RouteOption...,
+        admit: (@Sendable (Request) async throws -> Admission<Void>)? = nil,
         handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
     ) {
-        addWebSocket(path, options, .taskWithRequest(handler), nil)
+        let route = WebSocketRoute.taskWithRequest(handler)
+        addWebSocket(path, options, route, admit.map { Self.decision($0, route) })
     }
 
     /// Opens WebSockets if the app admits the request; the handler gets the value that admitted it, such as the user.
@@ -362,48 +365,22 @@ extension RouteBuilder {
         }
     }
 
-    /// Opens WebSockets if the app admits the request.
-    ///
-    /// - Parameters:
-    ///   - path: as in `get`.
-    ///   - options: settings of this route that differ from the server's.
-    ///   - admit: decides on each request.
-    ///   - handler: gets the socket and the request.
-    public mutating func webSocket(
-        _ path: String,
-        _ options: RouteOption...,
-        admit: @escaping @Sendable (Request) async throws -> Admission<Void>,
-        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
-    ) {
-        addWebSocket(path, options, .taskWithRequest(handler), Self.decision(admit, .taskWithRequest(handler)))
-    }
-
-    /// Opens WebSockets if the app admits the request, handled synchronously on their loops.
-    ///
-    /// - Parameters:
-    ///   - path: as in `get`.
-    ///   - options: settings of this route that differ from the server's.
-    ///   - admit: decides on each request.
-    ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
-    public mutating func webSocket(
-        _ path: String,
-        _ options: RouteOption...,
-        admit: @escaping @Sendable (Request) async throws -> Admission<Void>,
-        handler: some WebSocketHandler
-    ) {
-        let route = WebSocketRoute(handler)
-        addWebSocket(path, options, route, Self.decision(admit, route))
-    }
-
     /// Opens WebSockets, handled synchronously on their loops, without a task and without copies.
     ///
     /// - Parameters:
     ///   - path: as in `get`; `*` takes every path that no other
     ///     WebSocket has.
     ///   - options: settings of this route that differ from the server's.
+    ///   - admit: decides on each request. Default: all are accepted.
     ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
-    public mutating func webSocket(_ path: String, _ options: RouteOption..., handler: some WebSocketHandler) {
-        addWebSocket(path, options, WebSocketRoute(handler), nil)
+    public mutating func webSocket(
+        _ path: String,
+        _ options: RouteOption...,
+        admit: (@Sendable (Request) async throws -> Admission<Void>)? = nil,
+        handler: some WebSocketHandler
+    ) {
+        let route = WebSocketRoute(handler)
+        addWebSocket(path, options, route, admit.map { Self.decision($0, route) })
     }
 
     /// The same with options in an array, for those who are given theirs.

@@ -12,17 +12,25 @@ import Darwin
 #endif
 
 /// A signal that shuts a server down gracefully; see ``WebServer/run(until:onListening:onHangUp:)``.
-public struct ShutdownSignal: Sendable, Hashable {
-    let signal: UnixSignal
-
+@nonexhaustive
+public enum ShutdownSignal: Sendable, Hashable {
     /// SIGTERM, which service managers send.
-    public static let terminate = ShutdownSignal(signal: .sigterm)
+    case terminate
     /// SIGINT, which Ctrl-C sends.
-    public static let interrupt = ShutdownSignal(signal: .sigint)
+    case interrupt
     /// SIGQUIT, which some service managers send for a graceful shutdown.
-    public static let quit = ShutdownSignal(signal: .sigquit)
+    case quit
     /// SIGHUP, which the end of a terminal sends; for a service that reads its settings again at it see `onHangUp`.
-    public static let hangUp = ShutdownSignal(signal: .sighup)
+    case hangUp
+
+    var signal: UnixSignal {
+        switch self {
+        case .terminate: .sigterm
+        case .interrupt: .sigint
+        case .quit: .sigquit
+        case .hangUp: .sighup
+        }
+    }
 }
 
 extension WebServer {
@@ -36,7 +44,7 @@ extension WebServer {
     }
 
     /// Serves until the process gets one of the signals or the task is cancelled, and then shuts down gracefully, as
-    /// ``run()`` does.
+    /// ``run(onListening:)`` does.
     ///
     /// For a program that deals with errors itself; ``runAndExit(until:onListening:onHangUp:)`` is for a main program of one
     /// line.

@@ -10,7 +10,7 @@ public import Tracing
 
 /// An HTTP/1.1 server with WebSockets on the same port, for embedding in an app.
 ///
-/// A value: set it up, then call ``run()``. HTTP requests are answered in order, several on one connection; a WebSocket may
+/// A value: set it up, then call ``run(onListening:)``. HTTP requests are answered in order, several on one connection; a WebSocket may
 /// begin on any of them.
 public struct WebServer: Sendable {
     /// Where connections are accepted, and how: the first listener; ``listen(on:)`` adds others.
@@ -24,11 +24,11 @@ public struct WebServer: Sendable {
     ///
     /// Default: those of ``WebSocketServerOptions``.
     public var webSockets = WebSocketServerOptions()
-    /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections.
+    /// How long a closing handshake may take, and how long the end of ``run(onListening:)`` waits for connections.
     ///
     /// Default: 10 s.
     public var closeTimeout = Duration.seconds(10)
-    /// How the end of ``run()`` closes WebSockets and ends event streams.
+    /// How the end of ``run(onListening:)`` closes WebSockets and ends event streams.
     ///
     /// Default: all at once, with 1001.
     public var drain = Drain()
@@ -43,10 +43,10 @@ public struct WebServer: Sendable {
     /// machine (DNS rebinding). The names here are allowed beside those. `*.example.com` allows all that ends so, and `"*"`
     /// allows all: for a server behind a proxy that passes the host on.
     public var allowedHosts: [String]?
-    /// Whether ``run()`` returns although cancelled handlers still run after ``closeTimeout``.
+    /// Whether ``run(onListening:)`` returns although cancelled handlers still run after ``closeTimeout``.
     ///
     /// They run on in that case. The log names them either way. Default: false.
-    public var leavesHandlersBehind = false
+    package var leavesHandlersBehind = false
     /// Logs what no caller can get: handlers that failed, a lack of descriptors.
     ///
     /// Faults of clients are logged at `debug`, connection by connection, and at `info` as sums, every ten seconds at
@@ -135,18 +135,14 @@ public struct WebServer: Sendable {
     /// begun are answered, and at most ``closeTimeout`` after the last WebSocket got its close frame everything is
     /// closed.
     ///
+    /// - Parameter onListening: gets the address, with the actual port, once the server listens and before the first request. It
+    ///   may take its time: connections wait. Default: nothing.
     /// - Throws: ``RouteError`` when the routes contradict each other, or a duration isn't longer than zero;
-    ///   `SocketError` when the port can't be had. Being
-    ///   cancelled is the normal end and throws nothing.
-    public func run() async throws {
-        try await run { _ in }
-    }
-
-    /// Serves as ``run()`` does, and passes the address on once the server listens and before the first request.
-    ///
-    /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
-    /// - Throws: `SocketError` when the port can't be had; what `onListening` throws.
-    public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
+    ///   `SocketError` when the port can't be had; what `onListening` throws. Being cancelled is the normal end and throws
+    ///   nothing.
+    public func run(
+        onListening: @escaping @Sendable (SocketAddress) async throws -> Void = { _ in }
+    ) async throws {
         try await RunningServer(self).serve(onListening) {}
     }
 
@@ -177,7 +173,7 @@ public struct WebServer: Sendable {
     /// - Parameter body: gets the address that is listened on.
     /// - Returns: what `body` returned.
     /// - Throws: what `body` threw, or `SocketError` when the port can't be had.
-    public func withRunning<Result: Sendable>(
+    package func withRunning<Result: Sendable>(
         _ body: @escaping @Sendable (SocketAddress) async throws -> Result
     ) async throws -> Result {
         let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
@@ -324,20 +320,22 @@ public struct Drain: Sendable, Hashable {
     /// Default: 1001.
     ///
     /// 1012 says that another server takes over at once (RFC 6455 section 7.4.1, and IANA's registry).
-    public var code: CloseCode
+    package var code: CloseCode
     /// The reason for people; cut at 123 bytes.
-    public var reason: String
+    package var reason: String
     /// Over how long they are closed.
     ///
     /// Default: zero, for all at once.
-    public var spread: Duration
+    package var spread: Duration
 
     /// Makes a value.
     ///
     /// - Parameters:
-    ///   - code: the close code; as in `WebSocket.close(code:reason:)`.
-    ///   - reason: the reason for people.
-    ///   - spread: over how long, in 20 batches at most. `WebServer.closeTimeout` counts from the last of them.
+    ///   - code: the close code, as in `WebSocket.close(code:reason:)`. 1012 says that another server takes over at once (RFC 6455
+    ///     section 7.4.1, and IANA's registry). Default: 1001.
+    ///   - reason: the reason for people; cut at 123 bytes. Default: none.
+    ///   - spread: over how long they are closed, in 20 batches at most. `WebServer.closeTimeout` counts from the last of them.
+    ///     Default: zero, for all at once.
     public init(code: CloseCode = .goingAway, reason: String = "", over spread: Duration = .zero) {
         self.code = code
         self.reason = reason

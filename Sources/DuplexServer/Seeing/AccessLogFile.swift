@@ -6,27 +6,21 @@ import DuplexWire
 
 /// A file of requests, one line for each, which makes way for a new one before it gets too long.
 ///
-/// Written on a thread of its own: no request waits for the disk. Lines that find ``Options/queueLimit`` others
+/// Written on a thread of its own: no request waits for the disk. Lines that find 10,000 others
 /// waiting, and those that the disk doesn't take, are dropped and counted, and a line among the others says how many.
 /// Only the owner can read the file.
 public final class AccessLogFile: Sendable {
     /// How much is kept.
-    public struct Options: Sendable, Hashable {
+    package struct Options: Sendable, Hashable {
         /// How long a file may get before it makes way for a new one.
-        ///
-        /// Default: 100 MiB.
-        public var sizeLimit = ByteCount.mebibytes(100)
+        package var sizeLimit = ByteCount.mebibytes(100)
         /// How many files there are, the one that is written among them.
-        ///
-        /// Default: 5. The one before has `.1` after its path, and so on.
-        public var fileLimit = 5
+        package var fileLimit = 5
         /// How many lines wait to be written at most, in 16 MiB at most.
-        ///
-        /// Default: 10,000.
-        public var queueLimit = 10_000
+        package var queueLimit = 10_000
 
         /// Makes the defaults.
-        public init() {}
+        package init() {}
     }
 
     /// How many bytes wait at most.
@@ -39,12 +33,27 @@ public final class AccessLogFile: Sendable {
     /// - Parameters:
     ///   - path: of the file.
     ///   - format: of its lines. Default: `.combined`.
-    ///   - options: how much is kept.
+    ///   - sizeLimit: how long the file may get before it makes way for a new one. Default: 100 MiB.
+    ///   - fileLimit: how many files there are, the one that is written among them; the one before has `.1` after its path, and
+    ///     so on. Default: 5.
     /// - Throws: `SocketError` with `system` when it can't be opened.
     public convenience init(
         path: String,
         format: AccessLogFormat = .combined,
-        options: Options = Options()
+        sizeLimit: ByteCount = .mebibytes(100),
+        fileLimit: Int = 5
+    ) throws(SocketError) {
+        var options = Options()
+        options.sizeLimit = sizeLimit
+        options.fileLimit = fileLimit
+        try self.init(path: path, format: format, options: options)
+    }
+
+    /// Opens a file with other bounds.
+    package convenience init(
+        path: String,
+        format: AccessLogFormat = .combined,
+        options: Options
     ) throws(SocketError) {
         try self.init(path: path, format: format, options: options, clock: LogClock())
     }
@@ -69,12 +78,12 @@ public final class AccessLogFile: Sendable {
     }
 
     /// How many lines were written.
-    public var writtenCount: Int { lines.file.counts.written }
+    package var writtenCount: Int { lines.file.counts.written }
 
     /// How many lines were dropped.
-    public var droppedCount: Int { lines.file.counts.dropped }
+    package var droppedCount: Int { lines.file.counts.dropped }
 
-    /// Waits until the lines of all requests so far are in the file, or were dropped; the end of ``WebServer/run()``
+    /// Waits until the lines of all requests so far are in the file, or were dropped; the end of ``WebServer/run(onListening:)``
     /// does so for 2 seconds at most.
     public func flush() async {
         await lines.file.flush()
