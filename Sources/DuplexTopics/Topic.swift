@@ -49,14 +49,7 @@ public struct Topic: Sendable {
         publish(.message(.text(text)))
     }
 
-    /// Publishes bytes; see ``publish(_:)-(Message)``.
-    @discardableResult
-    public func publish(_ bytes: [UInt8]) -> Publication {
-        publish(.message(.binary(bytes)))
-    }
-
-    /// Publishes the bytes of a slice or of another collection, which are copied before; see ``publish(_:)-(Message)``.
-    @_disfavoredOverload
+    /// Publishes the bytes of an array, or of a slice or another collection; see ``publish(_:)-(Message)``.
     @discardableResult
     public func publish(_ bytes: some Collection<UInt8>) -> Publication {
         publish(.message(.binary([UInt8](bytes))))

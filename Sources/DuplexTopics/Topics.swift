@@ -89,7 +89,7 @@ public final class Topics: Sendable {
     public var subscriptionCount: Int { core.withTable { $0.subscriptionCount } }
 
     /// How many topics and patterns have subscribers or a history.
-    public var count: Int { core.withTable { $0.recordCount } }
+    package var count: Int { core.withTable { $0.recordCount } }
 
     /// The outcomes of messages so far, in this process.
     public var counts: TopicCounts { core.tally.total }

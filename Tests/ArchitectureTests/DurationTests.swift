@@ -28,9 +28,9 @@ struct DurationTests {
         DuplexSockets: TLSOptions.handshakeTimeout
         DuplexSockets: TLSServerOptions.handshakeTimeout UDPSocket.receive UDPSocket.send UDPSocket.connect
         DuplexTesting: Faults.slow WebServer.test
-        DuplexTopics: RedisOptions.responseTimeout RedisOptions.pingInterval RedisOptions.presenceLease
+        DuplexTopics: RedisOptions.responseTimeout RedisOptions.pingInterval
         DuplexTopics: RouteBuilder.events TopicClientOptions.requestTimeout TopicOptions.historyTimeout
-        DuplexTopics: TopicOptions.init TopicOptions.time
+        DuplexTopics: TopicOptions.init
         DuplexWebSockets: ReconnectOptions.attemptTimeout
         DuplexWebSockets: ReconnectingWebSocket.ping RequestingWebSocket.request WebSocket.ping
         DuplexWebSockets: WebSocketMetrics.interval WebSocketOptions.closeTimeout WebSocketOptions.connectTimeout

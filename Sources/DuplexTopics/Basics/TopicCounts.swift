@@ -22,7 +22,7 @@ public struct TopicCounts: Sendable, Hashable {
     ///   - delivered: how many times one was delivered. Default: none.
     ///   - dropped: how many times one was dropped. Default: none.
     ///   - ended: how many subscriptions were ended. Default: none.
-    public init(published: Int = 0, delivered: Int = 0, dropped: Int = 0, ended: Int = 0) {
+    package init(published: Int = 0, delivered: Int = 0, dropped: Int = 0, ended: Int = 0) {
         self.published = published
         self.delivered = delivered
         self.dropped = dropped

@@ -26,7 +26,7 @@ public struct TopicMessage: Sendable, Hashable {
     ///   - position: where it stands. Default: none.
     ///   - missed: how many were dropped before it. Default: none.
     ///   - isAfterGap: whether messages may be missing before it. Default: where some were dropped.
-    public init(
+    package init(
         topic: String,
         message: Message,
         position: TopicPosition? = nil,

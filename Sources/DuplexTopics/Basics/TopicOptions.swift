@@ -10,15 +10,15 @@ public struct TopicOptions: Sendable {
         /// How many messages are kept.
         ///
         /// Default: 100.
-        public var count: Int
+        package var count: Int
         /// How long a message is kept.
         ///
         /// Default: 1 hour.
-        public var time: Duration
+        package var time: Duration
         /// How many bytes are kept.
         ///
         /// Default: 1 MiB.
-        public var size: ByteCount
+        package var size: ByteCount
 
         /// Makes a value.
         public init(count: Int = 100, time: Duration = .seconds(3_600), size: ByteCount = .mebibytes(1)) {
@@ -51,7 +51,7 @@ public struct TopicOptions: Sendable {
     /// How many bytes of messages may wait for an event loop that is busy.
     ///
     /// Default: 16 MiB. Beyond it, its subscribers read missed messages from the history, or miss them.
-    public var loopBacklog: ByteCount = .mebibytes(16)
+    package var loopBacklog: ByteCount = .mebibytes(16)
     /// How long somebody stays present after the end of their last connection; one that reconnects in time was never
     /// away.
     ///
@@ -93,7 +93,7 @@ public struct TopicOptions: Sendable {
     /// How many bytes of framed messages are kept, so that they needn't be framed again for later subscribers.
     ///
     /// Default: 8 MiB. What waits to be sent to a connection isn't counted here.
-    public var framedSize: ByteCount = .mebibytes(8)
+    package var framedSize: ByteCount = .mebibytes(8)
     /// How many messages may be published in a second, by all publishers of this process together.
     ///
     /// Default: any number. Further ones are refused with `limitReached`.

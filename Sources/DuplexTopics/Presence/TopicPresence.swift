@@ -13,7 +13,7 @@
 public struct TopicPresence: Sendable {
     private let hub: PresenceHub
     /// The name of the topic.
-    public let topic: String
+    package let topic: String
 
     init(_ hub: PresenceHub, _ topic: String) {
         self.hub = hub
@@ -42,7 +42,11 @@ public struct TopicPresence: Sendable {
     ///
     /// Each iterator watches from the moment when it is made. Make it first and then ask for ``members(limit:)``: so
     /// nobody is missed.
-    public var changes: PresenceChanges { PresenceChanges(hub, topic) }
+    ///
+    /// The loop over it throws ``TopicError`` with `invalidName`, `invalidArgument` or `limitReached` at the first change; with
+    /// `slowSubscriber` once more than 1,000 waited, after those: ask for the members anew then. It ends when its task is
+    /// cancelled.
+    public var changes: some AsyncSequence<PresenceChange, TopicError> & Sendable { PresenceChanges(hub, topic) }
 
     // MARK: Being there
 
@@ -88,7 +92,7 @@ public final class PresenceEntry: Sendable {
     /// Who is there.
     public let id: String
     /// The name of the topic.
-    public let topic: String
+    package let topic: String
 
     init(_ hub: PresenceHub, _ id: String, _ topic: String, _ holder: UInt64) {
         self.hub = hub
@@ -118,7 +122,7 @@ public final class PresenceEntry: Sendable {
 }
 
 /// Joins and leaves of a topic; see ``TopicPresence/changes``.
-public struct PresenceChanges: AsyncSequence, Sendable {
+struct PresenceChanges: AsyncSequence, Sendable {
     private let hub: PresenceHub
     private let topic: String
 
@@ -128,12 +132,12 @@ public struct PresenceChanges: AsyncSequence, Sendable {
     }
 
     /// Begins to watch.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(PresenceWatch(hub, topic))
     }
 
     /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         private let watch: PresenceWatch
 
         init(_ watch: PresenceWatch) {
@@ -144,7 +148,7 @@ public struct PresenceChanges: AsyncSequence, Sendable {
         ///
         /// - Throws: ``TopicError`` with `invalidName`, `invalidArgument` or `limitReached` at the first one; with
         ///   `slowSubscriber` once more than 1,000 waited, after those. Ask for the members anew then.
-        public mutating func next(
+        mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(TopicError) -> PresenceChange? {
             try await watch.next()

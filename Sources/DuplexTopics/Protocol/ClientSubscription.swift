@@ -7,7 +7,7 @@ import DuplexWire
 ///
 /// It subscribes when it is iterated, once at a time. Each message that the server keeps comes once, however often the
 /// connection is lost; if some are missing, ``TopicMessage/isAfterGap`` is true.
-public struct ClientSubscription: AsyncSequence, Sendable {
+struct ClientSubscription: AsyncSequence, Sendable {
     private let client: TopicClient
     private let name: String
     private let replay: TopicReplay
@@ -19,7 +19,7 @@ public struct ClientSubscription: AsyncSequence, Sendable {
     }
 
     /// Subscribes.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         let (name, replay) = (name, replay)
         let feed = ClientFeed<TopicMessage>(
             mostItems: client.options.messageLimit,
@@ -35,7 +35,7 @@ public struct ClientSubscription: AsyncSequence, Sendable {
     }
 
     /// Iterates over the messages; unsubscribes when it is dropped, or its task is cancelled.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         private let lease: ClientLease<TopicMessage>
 
         fileprivate init(_ lease: ClientLease<TopicMessage>) {
@@ -46,7 +46,7 @@ public struct ClientSubscription: AsyncSequence, Sendable {
         ///
         /// - Throws: ``TopicError``: the server's refusal, `limitReached` where the client has a subscription to some
         ///   of it already, `unavailable` when the client has given up.
-        public mutating func next(
+        mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(TopicError) -> TopicMessage? {
             guard let (message, dropped) = try await lease.feed.next() else { return nil }
@@ -120,7 +120,7 @@ struct ClientTopic: Sendable {
 }
 
 /// Joins and leaves of a topic at a server; see ``TopicClient/presenceChanges(of:)``.
-public struct ClientPresenceChanges: AsyncSequence, Sendable {
+struct ClientPresenceChanges: AsyncSequence, Sendable {
     private let client: TopicClient
     private let topic: String
 
@@ -130,7 +130,7 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
     }
 
     /// Begins to watch.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         let topic = topic
         let feed = ClientFeed<PresenceChange>(mostItems: 10_000, mostBytes: .max)
         return AsyncIterator(
@@ -143,7 +143,7 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
     }
 
     /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         private let lease: ClientLease<PresenceChange>
 
         fileprivate init(_ lease: ClientLease<PresenceChange>) {
@@ -154,7 +154,7 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
         ///
         /// - Throws: ``TopicError``: the server's refusal, `limitReached` where the client watches the topic already,
         ///   `slowSubscriber` once more than 10,000 waited, `unavailable` when the client has given up.
-        public mutating func next(
+        mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(TopicError) -> PresenceChange? {
             guard let (change, dropped) = try await lease.feed.next() else { return nil }

@@ -20,7 +20,7 @@ public actor TopicClient {
     /// The loop that it lives on, and its connections.
     public nonisolated let loop: EventLoop
     /// What it was made with.
-    public nonisolated let options: TopicClientOptions
+    package nonisolated let options: TopicClientOptions
 
     let socket: ReconnectingWebSocket
     private(set) var running: Task<Void, Never>?
@@ -75,8 +75,14 @@ public actor TopicClient {
     /// - Parameters:
     ///   - topic: the name, or a pattern.
     ///   - replay: what is given of the past; of a pattern nothing is. Default: nothing.
-    /// - Returns: the messages.
-    public nonisolated func subscribe(to topic: String, replay: TopicReplay = .none) -> ClientSubscription {
+    /// - Returns: the messages. Iterating subscribes, and the end of the iterator or of its task unsubscribes. The loop throws
+    ///   ``TopicError``: the server's refusal, `limitReached` if the client has a subscription to some of it already,
+    ///   `unavailable` when the client has given up. It ends once the client is closed, or the task is cancelled. If messages are
+    ///   missing, ``TopicMessage/isAfterGap`` is true.
+    public nonisolated func subscribe(
+        to topic: String,
+        replay: TopicReplay = .none
+    ) -> some AsyncSequence<TopicMessage, TopicError> & Sendable {
         ClientSubscription(self, topic, replay)
     }
 
@@ -151,8 +157,12 @@ public actor TopicClient {
     /// topic of more than 1,000 members only changes during a connection are reported.
     ///
     /// - Parameter topic: the name of the topic; watched once at a time.
-    /// - Returns: the changes.
-    public nonisolated func presenceChanges(of topic: String) -> ClientPresenceChanges {
+    /// - Returns: the changes. The loop throws ``TopicError``: the server's refusal, `limitReached` if the client watches the topic
+    ///   already, `slowSubscriber` once more than 10,000 waited, `unavailable` when the client has given up. It ends once the
+    ///   client is closed, or the task is cancelled.
+    public nonisolated func presenceChanges(
+        of topic: String
+    ) -> some AsyncSequence<PresenceChange, TopicError> & Sendable {
         ClientPresenceChanges(self, topic)
     }
 
@@ -457,7 +467,7 @@ public struct TopicClientOptions: Sendable {
     /// How many bytes of them may.
     ///
     /// Default: 16 MiB.
-    public var requestSize = ByteCount.mebibytes(16)
+    package var requestSize = ByteCount.mebibytes(16)
     /// How many messages wait for a slow task; the oldest are dropped then, and counted in ``TopicMessage/missed``.
     ///
     /// Default: 1,000 for each subscription.

@@ -21,7 +21,7 @@ public enum TopicScript {
     ///
     /// It reconnects, resumes its subscriptions, and enters and watches again. `message.gap` is true when messages may
     /// be missing before this one. The subscriptions of one client may not overlap, as `room/#` and `room/42` do.
-    public static let module = #"""
+    package static let module = #"""
         // SPDX-License-Identifier: Apache-2.0
         export class Topics {
           #url; #timeout; #most; #socket; #id = 0; #wait = 125; #isClosed = false
@@ -84,6 +84,6 @@ public enum TopicScript {
         }
         """#
 
-    /// ``module`` as a response.
+    /// The module as a response.
     public static var response: Response { Response(type: .javaScript, body: .text(module)) }
 }

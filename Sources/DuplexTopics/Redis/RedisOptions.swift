@@ -32,11 +32,11 @@ public struct RedisOptions: Sendable {
     /// wait.
     ///
     /// Default: 16,384.
-    public var unansweredCommands = 16_384
+    package var unansweredCommands = 16_384
     /// The most bytes of commands without an answer; one longer command goes alone.
     ///
     /// Default: 16 MiB.
-    public var unansweredBytes = ByteCount.mebibytes(16)
+    package var unansweredBytes = ByteCount.mebibytes(16)
     /// How long to wait between attempts to connect again.
     ///
     /// Default: up to 100 ms after the first failure, doubling up to 5 s, each drawn at random.
@@ -49,7 +49,7 @@ public struct RedisOptions: Sendable {
     ///
     /// A node gives three signs within this time. The members of a topic whose nodes are all gone are forgotten after
     /// 20 times as long. Default: 30 s.
-    public var presenceLease = Duration.seconds(30)
+    package var presenceLease = Duration.seconds(30)
 
     /// Gets a line when Redis can't be reached or refuses this client, and one when it can be used again.
     ///
