@@ -19,34 +19,34 @@ public import DuplexSockets
 /// }
 /// ```
 ///
-/// A proxy that was started must be stopped; ``withProxy(to:faults:on:_:)`` does both.
+/// ``withProxy(to:faults:on:_:)`` starts and stops it.
 public final class FaultProxy: Sendable {
     /// The counts so far.
     public struct Counters: Sendable, Hashable {
         /// What went through in one direction.
-        public struct Traffic: Sendable, Hashable {
+        package struct Traffic: Sendable, Hashable {
             /// The bytes that were sent on.
-            public internal(set) var bytes = 0
+            package internal(set) var bytes = 0
             /// The pieces that they were sent in.
-            public internal(set) var pieces = 0
+            package internal(set) var pieces = 0
         }
 
         /// The connections that were accepted.
         public internal(set) var accepted = 0
         /// Those for which the server couldn't be reached; the client's side was reset.
-        public internal(set) var unreachable = 0
+        package internal(set) var unreachable = 0
         /// The connections between client and server that are open now.
         public internal(set) var open = 0
         /// The connections that were reset by a fault or by ``FaultProxy/resetConnections()``.
         public internal(set) var resets = 0
         /// The streams that a fault has ended early.
-        public internal(set) var ends = 0
+        package internal(set) var ends = 0
         /// The streams that are stalled now, with bytes that wait to be released.
         public internal(set) var stalled = 0
         /// What the clients have sent that went through, over all connections.
-        public internal(set) var toServer = Traffic()
+        package internal(set) var toServer = Traffic()
         /// What the server has sent that went through, over all connections.
-        public internal(set) var toClient = Traffic()
+        package internal(set) var toClient = Traffic()
 
         subscript(direction: Faults.Direction) -> Traffic {
             get { direction == .toServer ? toServer : toClient }
@@ -92,7 +92,7 @@ public final class FaultProxy: Sendable {
     ///   - group: the loops that the proxy's sockets live on.
     /// - Throws: `SocketError` when no port can be had.
     /// - Returns: the proxy, to be stopped with ``stop()``.
-    public static func start(
+    package static func start(
         to target: Endpoint,
         faults: Faults = .none,
         on group: EventLoopGroup = .shared
@@ -138,7 +138,7 @@ public final class FaultProxy: Sendable {
     /// Stops the proxy: connections are reset, and the port is given back once nobody has the proxy any more.
     ///
     /// Returns when nothing is left of what it did. Tasks in ``wait(until:)`` keep waiting.
-    public func stop() async {
+    package func stop() async {
         bulletin.change { $0.isStopped = true }
         await refuseConnections()
         accepted.finish()
@@ -150,7 +150,7 @@ public final class FaultProxy: Sendable {
     // MARK: What the test says and asks
 
     /// The address that clients connect to; the same for as long as the proxy lives.
-    public var address: SocketAddress { port.address }
+    package var address: SocketAddress { port.address }
 
     /// Where clients connect to.
     public var endpoint: Endpoint { .address(port.address) }

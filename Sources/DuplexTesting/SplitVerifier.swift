@@ -15,13 +15,13 @@
 /// ```
 public struct SplitVerifier: Sendable, Hashable {
     /// What the random cuts derive from; the same seed cuts in the same places.
-    public var seed: UInt64
+    package var seed: UInt64
     /// How many times the input is cut at random.
-    public var randomSplits: Int
+    package var randomSplits: Int
     /// The longest input that is cut in two at every position.
     ///
     /// A longer one is cut at about that many positions: near both ends, and evenly spread between them.
-    public var positions: Int
+    package var positions: Int
 
     /// Makes a verifier.
     ///
@@ -36,7 +36,7 @@ public struct SplitVerifier: Sendable, Hashable {
     }
 
     /// The ways in which an input of that many bytes is cut, besides whole.
-    public func splits(ofLength count: Int) -> [Split] {
+    package func splits(ofLength count: Int) -> [Split] {
         let random = (0..<randomSplits).map { Split.atRandom(seed: seed &+ UInt64($0)) }
         return [.byteByByte] + cuts(count).map { .inTwo(at: $0) } + random
     }
@@ -54,7 +54,7 @@ public struct SplitVerifier: Sendable, Hashable {
     ///   - parse: gives the pieces to a fresh parser, one after the other, and returns all of its output. An error is
     ///     an outcome like any other; two are the same when they print the same.
     /// - Returns: the outcome for the whole input, and the splits that gave another.
-    public func report<Result: Equatable & Sendable>(
+    package func report<Result: Equatable & Sendable>(
         on input: [UInt8],
         parse: ([[UInt8]]) throws -> Result
     ) -> SplitReport<Result> {
@@ -73,7 +73,7 @@ public struct SplitVerifier: Sendable, Hashable {
     ///   - input: the bytes to parse.
     ///   - parse: gives the pieces to a fresh parser, one after the other, and returns all of its output.
     /// - Returns: what `parse` returned for the whole input, and for every split of it.
-    /// - Throws: ``SplitReport`` when the outcomes differ; else the error of `parse`, if every run threw it.
+    /// - Throws: an error that names the splits, if the outcomes differ; else the error of `parse`, if every run threw it.
     @discardableResult
     public func verify<Result: Equatable & Sendable>(
         _ input: [UInt8],
@@ -89,7 +89,7 @@ public struct SplitVerifier: Sendable, Hashable {
 }
 
 /// A way to cut an input into the pieces in which it arrives.
-public enum Split: Sendable, Hashable {
+package enum Split: Sendable, Hashable {
     /// One piece.
     case whole
     /// A piece for each byte.
@@ -102,7 +102,7 @@ public enum Split: Sendable, Hashable {
     /// The pieces of an input, which make up the input again when they are put together.
     ///
     /// A position after the end of the input cuts at its end.
-    public func pieces(of input: [UInt8]) -> [[UInt8]] {
+    package func pieces(of input: [UInt8]) -> [[UInt8]] {
         switch self {
         case .whole: [input]
         case .byteByByte: input.map { [$0] }
@@ -128,7 +128,7 @@ public enum Split: Sendable, Hashable {
 
 extension Split: CustomStringConvertible {
     /// How the input is cut, in words.
-    public var description: String {
+    package var description: String {
         switch self {
         case .whole: "whole"
         case .byteByByte: "byte by byte"
@@ -141,9 +141,9 @@ extension Split: CustomStringConvertible {
 /// The outcomes of running a parser over one input in many splits.
 ///
 /// Printed, it has the outcome for the whole input, and the splits with another outcome.
-public struct SplitReport<Result: Equatable & Sendable>: Error {
+package struct SplitReport<Result: Equatable & Sendable>: Error {
     /// How a run ended.
-    public enum Outcome: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         /// The parser returned that.
         case returned(Result)
         /// The parser threw that.
@@ -158,7 +158,7 @@ public struct SplitReport<Result: Equatable & Sendable>: Error {
         }
 
         /// Whether both returned the same, or threw errors that print the same.
-        public static func == (left: Outcome, right: Outcome) -> Bool {
+        package static func == (left: Outcome, right: Outcome) -> Bool {
             switch (left, right) {
             case (.returned(let left), .returned(let right)): left == right
             // Errors need not be comparable, but they all print.
@@ -169,28 +169,28 @@ public struct SplitReport<Result: Equatable & Sendable>: Error {
     }
 
     /// A split whose outcome isn't that of the whole input.
-    public struct Difference: Sendable {
+    package struct Difference: Sendable {
         /// How the input was cut.
-        public let split: Split
+        package let split: Split
         /// The pieces that it was cut into.
-        public let pieces: [[UInt8]]
+        package let pieces: [[UInt8]]
         /// The result for them.
-        public let outcome: Outcome
+        package let outcome: Outcome
     }
 
     /// The outcome for the whole input.
-    public let expected: Outcome
+    package let expected: Outcome
     /// The number of runs, the one over the whole input counted.
-    public private(set) var runs = 1
+    package private(set) var runs = 1
     /// The splits that gave something else.
-    public private(set) var differences: [Difference] = []
+    package private(set) var differences: [Difference] = []
 
     init(expected: Outcome) {
         self.expected = expected
     }
 
     /// Whether every split gave the same.
-    public var isUniform: Bool { differences.isEmpty }
+    package var isUniform: Bool { differences.isEmpty }
 
     mutating func add(_ run: Difference) {
         runs += 1

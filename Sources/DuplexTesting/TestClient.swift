@@ -73,7 +73,7 @@ public final class TestClient: Sendable {
     /// The most bytes that wait in each direction of connections that are made from here on.
     ///
     /// Default: 256 KiB.
-    public var capacity: ByteCount {
+    package var capacity: ByteCount {
         get { state.withLock { $0.capacity } }
         set { state.withLock { $0.capacity = newValue } }
     }
@@ -201,7 +201,7 @@ public final class TestClient: Sendable {
         return options
     }
 
-    /// The same for `Socket.connect(to:options:on:)`.
+    /// The same for `Socket.connect(to:timeout:options:on:)`.
     public func routed(_ options: ConnectOptions) -> ConnectOptions {
         var options = options
         options.dial = { [self] loop, core throws(SocketError) in

@@ -59,7 +59,7 @@ public actor TestConnection {
     /// Receives all that comes up to the end of the stream.
     ///
     /// - Throws: `SocketError` when the connection was reset.
-    public func receiveAll() async throws -> [UInt8] {
+    package func receiveAll() async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let piece = try await receive() { bytes += piece }
         return bytes

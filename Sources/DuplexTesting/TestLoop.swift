@@ -21,7 +21,7 @@ public import DuplexSockets
 /// given its ``group``. What waits on the clock of the machine, such as `Task.sleep(for:)`, doesn't notice; see ``clock``.
 public final class TestLoop: Sendable {
     /// The loop.
-    public let loop: EventLoop
+    package let loop: EventLoop
     /// The loop as a group of one, for what is made on a group.
     public let group: EventLoopGroup
     private let start: Instant
@@ -29,7 +29,7 @@ public final class TestLoop: Sendable {
     /// Starts a loop on a thread of its own.
     ///
     /// - Throws: `SocketError` when the system has no descriptor or thread to give.
-    public init() throws(SocketError) {
+    package init() throws(SocketError) {
         loop = try EventLoop(name: "duplex-test", clock: .manual(ManualTime()))
         group = EventLoopGroup(of: [loop])
         start = loop.clock.now()
@@ -39,7 +39,7 @@ public final class TestLoop: Sendable {
     ///
     /// - Parameter body: the test.
     /// - Returns: what `body` returned.
-    /// - Throws: what `body` threw; `SocketError` as ``init()``.
+    /// - Throws: what `body` threw; `SocketError` if the system has no descriptor or thread to give.
     public static func run<Result>(
         _ body: (TestLoop) async throws -> Result
     ) async throws -> Result {
@@ -72,7 +72,7 @@ public final class TestLoop: Sendable {
     }
 
     /// Lets the loop run until nothing is ready any more, and doesn't move the time.
-    public func settle() async {
+    package func settle() async {
         await advance(by: .zero)
     }
 
@@ -89,7 +89,7 @@ public final class TestLoop: Sendable {
     }
 
     /// Ends the loop; see `EventLoop.stop()`.
-    public func stop() async {
+    package func stop() async {
         await loop.stop()
     }
 }
@@ -100,12 +100,12 @@ public struct TestClock: Clock {
     /// A point in the loop's time.
     public struct Instant: InstantProtocol {
         /// How long after the beginning of the loop's time.
-        public var offset: Duration
+        package var offset: Duration
 
         /// Makes an instant.
         ///
         /// - Parameter offset: how long after the beginning of the loop's time.
-        public init(offset: Duration) {
+        package init(offset: Duration) {
             self.offset = offset
         }
 

@@ -77,8 +77,8 @@ struct DurationTests {
         DuplexSockets: ConnectTimeline.nameLookup ConnectTimeline.proxy
         DuplexSockets: ConnectTimeline.roots StageEvent.duration
         DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolution.init Resolution.timeToLive
-        DuplexTesting: TestClock.advanced TestClock.duration TestClock.init TestClock.minimumResolution
-        DuplexTesting: TestClock.offset TestClock.sleep TestLoop.elapsed
+        DuplexTesting: TestClock.advanced TestClock.duration TestClock.minimumResolution
+        DuplexTesting: TestClock.sleep TestLoop.elapsed
         DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket.roundTrips
         DuplexDelegates: WebSocketDelegate.webSocket
         DuplexWebSockets: WebSocketTimeline.tls WebSocketTimeline.upgrade
