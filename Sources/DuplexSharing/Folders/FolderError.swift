@@ -3,7 +3,7 @@
 
 public import DuplexServer
 import DuplexSockets
-public import HTTPTypes
+package import HTTPTypes
 
 #if canImport(Glibc)
 import Glibc
@@ -63,7 +63,7 @@ public struct FolderError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(code.rawValue): \(message)" }
 
     /// The status that says so.
-    public var status: HTTPResponse.Status {
+    package var status: HTTPResponse.Status {
         switch code {
         case .nothing: .notFound
         case .noParent, .exists, .isFile: .conflict

@@ -11,7 +11,7 @@ public struct FolderVisitor: Sendable, Hashable {
     /// Where the client is; `nil` where that isn't known.
     public let address: SocketAddress?
     /// Whether it is the app itself, which may do everything.
-    public let isApp: Bool
+    package let isApp: Bool
 
     /// The app itself, which may do everything.
     public static let app = FolderVisitor(user: nil, address: nil, isApp: true)

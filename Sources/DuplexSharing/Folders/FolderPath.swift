@@ -30,7 +30,7 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
     /// character, or one that turns the direction of the text around it; and where there are more than a hundred.
     ///
     /// - Parameter names: the names, from the folder down.
-    public init?(_ names: [String]) {
+    package init?(_ names: [String]) {
         guard names.count <= Self.depthLimit, names.allSatisfy(Self.isName) else { return nil }
         self.names = names
     }
@@ -71,19 +71,19 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
     public var name: String { names.last ?? "" }
 
     /// The folder that it is in; that of the folder itself is the folder itself.
-    public var parent: FolderPath { FolderPath(checked: names.dropLast()) }
+    package var parent: FolderPath { FolderPath(checked: names.dropLast()) }
 
     /// Whether it is the folder itself.
-    public var isRoot: Bool { names.isEmpty }
+    package var isRoot: Bool { names.isEmpty }
 
     /// Whether one of its names begins with a dot.
-    public var isHidden: Bool { names.contains { $0.utf8.first == UInt8(ascii: ".") } }
+    package var isHidden: Bool { names.contains { $0.utf8.first == UInt8(ascii: ".") } }
 
     /// The path, for people.
     public var description: String { "/" + text }
 
     /// Whether it is below that one, or the same.
-    public func isWithin(_ other: FolderPath) -> Bool {
+    package func isWithin(_ other: FolderPath) -> Bool {
         names.starts(with: other.names) { $0.utf8.elementsEqual($1.utf8) }
     }
 
@@ -101,7 +101,7 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter name: its name.
     /// - Returns: the path; `nil` where that is no name.
-    public func appending(_ name: String) -> FolderPath? { FolderPath(names + [name]) }
+    package func appending(_ name: String) -> FolderPath? { FolderPath(names + [name]) }
 
     /// The same with another last name.
     func named(_ name: String) -> FolderPath { FolderPath(checked: names.dropLast() + [name]) }

@@ -425,7 +425,7 @@ public final class SharedFolder: Sendable {
     /// - Parameter id: its name in the trash.
     /// - Returns: the item; `nil` where there is none of that name.
     /// - Throws: ``FolderError``.
-    public func trashedItem(_ id: String) async throws -> TrashedItem? {
+    package func trashedItem(_ id: String) async throws -> TrashedItem? {
         try await Self.look { [store] () throws(FolderError) in try FolderTrash(store: store).item(id) }
     }
 

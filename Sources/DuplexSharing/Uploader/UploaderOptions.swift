@@ -38,7 +38,7 @@ public struct UploaderOptions: Sendable {
     /// How many files the page sends at a time.
     ///
     /// Default: 3. Browsers have six connections to a server over HTTP/1.1, of which the events take one.
-    public var parallelUploads = 3
+    package var parallelUploads = 3
     /// How uploads are taken that can be resumed.
     ///
     /// Default: as in `ResumableUploadOptions`.
@@ -50,15 +50,15 @@ public struct UploaderOptions: Sendable {
     /// How many entries a search looks at.
     ///
     /// Default: 100,000. One that doesn't reach all of them says so.
-    public var searchLimit = 100_000
+    package var searchLimit = 100_000
     /// How many entries a search finds.
     ///
     /// Default: 1,000. One that would find more says so.
-    public var resultLimit = 1_000
+    package var resultLimit = 1_000
     /// The longest body of a request of the API, but for uploads.
     ///
     /// Default: 1 MiB, which is enough for the paths of thousands of files.
-    public var requestSize: ByteCount = .mebibytes(1)
+    package var requestSize: ByteCount = .mebibytes(1)
 
     /// Whether nothing may be changed by the page and its API but uploads that are resumed, whatever the folder allows: those
     /// are another handler's.

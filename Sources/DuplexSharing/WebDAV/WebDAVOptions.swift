@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexServer
+package import DuplexServer
 
 /// How a folder is shared by WebDAV; see `webDAV` of `RouteBuilder`.
 public struct WebDAVOptions: Sendable {
@@ -12,15 +12,15 @@ public struct WebDAVOptions: Sendable {
     /// How many locks there may be at a time.
     ///
     /// Default: 1,000. They are kept in one file, which is written at each change.
-    public var lockLimit = 1_000
+    package var lockLimit = 1_000
     /// How many locks one user may hold at a time.
     ///
     /// Default: 200. Clients that don't log in count as one user.
-    public var userLockLimit = 200
+    package var userLockLimit = 200
     /// How many bytes the properties may have that clients give to a file or a folder.
     ///
     /// Default: 64 KiB, in XML.
-    public var propertySize: ByteCount = .kibibytes(64)
+    package var propertySize: ByteCount = .kibibytes(64)
     /// Whether the files are taken that the Finder makes beside others: `.DS_Store`, and those that begin with `._`.
     ///
     /// Default: no: writing one is answered with 403, and the Finder does without. They are taken only where
