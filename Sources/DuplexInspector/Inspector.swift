@@ -10,7 +10,7 @@ import Logging
 /// The inspector of a server: its parts, and who may look at them.
 public final class Inspector: Sendable {
     /// Where it is below the server, with a slash at its end.
-    public let path: String
+    package let path: String
     /// What the address has to name; see ``InspectorAccess/token``.
     public var token: String { entrance.token }
     private let entrance: InspectorGuard

@@ -76,11 +76,11 @@ public struct InspectorOptions: Sendable {
     /// `trim`, run on values of up to 32 KiB, and 4 KiB while the app's own changes wait.
     ///
     /// Default: 10 s.
-    public var sqlTime: Duration = .seconds(10)
+    package var sqlTime: Duration = .seconds(10)
     /// How many rows the page shows of what such SQL gives.
     ///
     /// Default: 1,000, of 4 MiB together.
-    public var sqlRows = 1_000
+    package var sqlRows = 1_000
     /// The values that are shown: settings, the environment, launch arguments, and those that the app names.
     ///
     /// Default: all but the last, secrets masked.

@@ -44,7 +44,7 @@ public final class MustacheTemplates: Sendable {
     }
 
     /// The names of the templates, in order.
-    public var names: [String] { loaded.withLock { $0.stamps.keys.sorted() } }
+    package var names: [String] { loaded.withLock { $0.stamps.keys.sorted() } }
 
     /// The text that a template makes of values.
     ///

@@ -13,8 +13,8 @@ struct DurationTests {
     private static let longer = names(
         """
         DuplexFoundation: Socket.readData Socket.write UDPSocket.send
-        DuplexInspector: InspectorCommands.add InspectorOptions.messages InspectorOptions.sqlTime
-        DuplexInspector: InspectorValues.timeLimit InspectorViews.add
+        DuplexInspector: InspectorCommands.add InspectorOptions.messages
+        DuplexInspector: InspectorViews.add
         DuplexServer: DigestOptions.init
         DuplexServer: RouteBuilder.events RouteOption.throttleFailures RouteOption.closeTimeout
         DuplexServer: RouteOption.timeLimit WebServer.blockedLoopThreshold WebServer.closeTimeout WebServer.idleTimeout

@@ -6,22 +6,16 @@ import DuplexWire
 import Foundation
 
 /// Settings of `UserDefaults` that the inspector shows.
-public struct InspectorDefaults: Sendable, Hashable {
-    /// Its name; `nil` for the app's own.
-    let name: String?
-
-    private init(name: String?) {
-        self.name = name
-    }
-
+@nonexhaustive
+public enum InspectorDefaults: Sendable, Hashable {
     /// The app's own settings, `UserDefaults.standard`.
-    public static let standard = InspectorDefaults(name: nil)
+    case standard
+    /// The settings of another domain, such as those that an app shares with its extensions, by the name that
+    /// `UserDefaults(suiteName:)` takes.
+    case named(String)
 
-    /// The settings of another domain, such as those that an app shares with its extensions.
-    ///
-    /// - Parameter name: as for `UserDefaults(suiteName:)`.
-    /// - Returns: the suite.
-    public static func named(_ name: String) -> InspectorDefaults { InspectorDefaults(name: name) }
+    /// Its name; `nil` for the app's own.
+    var name: String? { if case .named(let name) = self { name } else { nil } }
 
     /// What the page calls it.
     var title: String { name.map { "Settings of \($0)" } ?? "Settings" }

@@ -36,7 +36,7 @@ public struct InspectorValues: Sendable {
     /// How long a closure of the app may take to give or to take a value.
     ///
     /// Default: 2 s.
-    public var timeLimit = Duration.seconds(2)
+    package var timeLimit = Duration.seconds(2)
     private(set) var entries: [ValueEntry] = []
 
     /// Makes values of which none are the app's own.

@@ -15,17 +15,17 @@ public struct InspectorView: Sendable, Identifiable {
     /// the tree.
     public var id: String
     /// The name of its class.
-    public var type: String
+    package var type: String
     /// The distance of its left edge from its parent's, to the right.
-    public var x: Double
+    package var x: Double
     /// The distance of its upper edge from its parent's, down.
-    public var y: Double
+    package var y: Double
     /// The width, in the same unit.
-    public var width: Double
+    package var width: Double
     /// The height, in the same unit.
-    public var height: Double
+    package var height: Double
     /// What the page lists of it, in this order.
-    public var properties: [Property]
+    package var properties: [Property]
     /// Whether it isn't shown by the app; neither are those in it then.
     public var isHidden = false
     /// Whether those in it are cut off at its frame.
@@ -35,17 +35,17 @@ public struct InspectorView: Sendable, Identifiable {
     /// What it looks like without those in it; `nil` where that isn't known.
     public var picture: Picture?
     /// Those in it, the last one in front.
-    public var children: [InspectorView]
+    package var children: [InspectorView]
 
     /// A name and a value.
-    public struct Property: Sendable, Hashable {
+    package struct Property: Sendable, Hashable {
         /// What it is called.
-        public var name: String
+        package var name: String
         /// What it is, as a text.
-        public var value: String
+        package var value: String
 
         /// Makes a property.
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
@@ -85,27 +85,13 @@ public struct InspectorView: Sendable, Identifiable {
 
 extension InspectorView {
     /// The picture of a view, a PNG of 8 MiB at most.
-    public struct Picture: Sendable {
-        /// Where its bytes come from.
-        enum Source: Sendable {
-            case bytes([UInt8])
-            case made(@Sendable (String) async throws -> [UInt8]?)
-        }
-
-        let source: Source
-
+    @nonexhaustive
+    public enum Picture: Sendable {
         /// A picture that is there.
-        ///
-        /// - Parameter bytes: a PNG.
-        /// - Returns: the picture.
-        public static func png(_ bytes: [UInt8]) -> Picture { Picture(source: .bytes(bytes)) }
-
+        case png([UInt8])
         /// A picture that is made once somebody looks at it.
         ///
-        /// - Parameter make: gives the PNG of the view with that identity, within 5 s; `nil` where there is none any more.
-        /// - Returns: the picture.
-        public static func made(by make: @escaping @Sendable (_ id: String) async throws -> [UInt8]?) -> Picture {
-            Picture(source: .made(make))
-        }
+        /// The closure gives the PNG of the view with that identity, within 5 s; `nil` if there is none any more.
+        case made(by: @Sendable (_ id: String) async throws -> [UInt8]?)
     }
 }

@@ -176,10 +176,10 @@ struct ViewTree: Sendable {
 extension ViewTree.Node {
     /// Another one once the picture is another; 1 for one that is made when it is asked for.
     fileprivate var pictureNumber: Int64 {
-        switch picture?.source {
+        switch picture {
         case nil: 0
         case .made: 1
-        case .bytes(let bytes): Int64(bytes.hashValue & 0x7FFF_FFFF) | 2
+        case .png(let bytes): Int64(bytes.hashValue & 0x7FFF_FFFF) | 2
         }
     }
 

@@ -147,9 +147,9 @@ final class ViewScene: Sendable {
 
     /// The picture of a view of the tree.
     func picture(of node: ViewTree.Node) async throws -> [UInt8] {
-        switch node.picture?.source {
+        switch node.picture {
         case nil: throw Problem(.notFound, "The view has no picture.")
-        case .bytes(let bytes): return try Self.check(bytes)
+        case .png(let bytes): return try Self.check(bytes)
         case .made(let make):
             let isFree = state.withLock { state in
                 if state.pictures >= Self.pictureCount { return false }
