@@ -32,31 +32,6 @@ extension DelegatedSocket {
             on: group
         )
     }
-
-    /// Writes bytes, which are copied before; as `write(_:timeout:tag:extend:)` with an array.
-    ///
-    /// - Throws: as `write(_:timeout:tag:extend:)` with an array.
-    public func write(
-        _ data: Data,
-        timeout: Duration? = nil,
-        tag: Int = 0,
-        extend: TimeoutExtension? = nil
-    ) throws {
-        try write([UInt8](data), timeout: timeout, tag: tag, extend: extend)
-    }
-
-    /// Asks for what comes up to a delimiter; as `readData(to:limit:timeout:tag:extend:)` with an array.
-    ///
-    /// - Throws: as `readData(to:limit:timeout:tag:extend:)` with an array.
-    public func readData(
-        to delimiter: Data,
-        limit: ByteCount = .kibibytes(64),
-        timeout: Duration? = nil,
-        tag: Int = 0,
-        extend: TimeoutExtension? = nil
-    ) throws {
-        try readData(to: [UInt8](delimiter), limit: limit, timeout: timeout, tag: tag, extend: extend)
-    }
 }
 
 extension DelegatedListener {
@@ -97,17 +72,5 @@ extension DelegatedUDPSocket {
         on group: EventLoopGroup = .shared
     ) {
         self.init(delegate: delegate, place: DelegatePlace(queue), queueLimit: queueLimit, on: group)
-    }
-
-    /// Sends a datagram; as `send(_:to:timeout:tag:)` with an array, and with a copy of the bytes before.
-    ///
-    /// - Throws: as `send(_:to:timeout:tag:)` with an array.
-    public func send(
-        _ data: Data,
-        to peer: Endpoint? = nil,
-        timeout: Duration = .seconds(10),
-        tag: Int = 0
-    ) throws {
-        try send([UInt8](data), to: peer, timeout: timeout, tag: tag)
     }
 }

@@ -15,7 +15,7 @@ extension DelegatedWebSocket {
     /// Makes a connection, whose delegate is called by operations of a queue.
     ///
     /// - Parameters:
-    ///   - url: as in `WebSocket.connect(to:options:on:)`.
+    ///   - url: as in `WebSocket.connect(to:options:on:handler:)`.
     ///   - options: headers, subprotocols, limits and times.
     ///   - delegate: gets all events; kept weakly.
     ///   - queue: where it is called, in order, one call at a time.
@@ -225,12 +225,5 @@ extension DelegatedWebSocket {
             queueCount: queueCount,
             on: group
         )
-    }
-
-    /// Queues a ping with a copy of the bytes; as `ping(_:)` with an array.
-    ///
-    /// - Throws: as `ping(_:)` with an array.
-    public func ping(_ payload: Data) throws {
-        try ping([UInt8](payload))
     }
 }

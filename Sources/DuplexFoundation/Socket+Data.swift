@@ -10,21 +10,6 @@ public import Foundation
 #endif
 
 extension Socket {
-    /// Writes bytes, which are copied before; as `write(_:timeout:extend:)` with an array.
-    ///
-    /// - Parameters:
-    ///   - data: what to write.
-    ///   - timeout: how long to wait for room at most. Default: no limit.
-    ///   - extend: asked when the time is over, and may give more.
-    /// - Throws: as `write(_:timeout:extend:)` with an array.
-    public nonisolated func write(
-        _ data: Data,
-        timeout: Duration? = nil,
-        extend: TimeoutExtension? = nil
-    ) async throws {
-        try await write([UInt8](data), timeout: timeout, extend: extend)
-    }
-
     /// Reads what there is, and waits only while there is nothing; as `read(upTo:timeout:extend:)`.
     ///
     /// - Parameters:
@@ -76,29 +61,6 @@ extension Socket {
     }
 }
 
-extension UDPSocket {
-    /// Sends a datagram to the peer of a connected socket; as `send(_:timeout:)` with an array.
-    ///
-    /// - Parameters:
-    ///   - data: what to send, which is copied.
-    ///   - timeout: how long to wait for room at most. Default: no limit.
-    /// - Throws: as `send(_:timeout:)` with an array.
-    public func send(_ data: Data, timeout: Duration? = nil) async throws {
-        try await send([UInt8](data), timeout: timeout)
-    }
-
-    /// Sends a datagram to an address; as `send(_:to:timeout:)` with an array.
-    ///
-    /// - Parameters:
-    ///   - data: what to send, which is copied.
-    ///   - peer: where it goes.
-    ///   - timeout: how long to wait for room at most. Default: no limit.
-    /// - Throws: as `send(_:to:timeout:)` with an array.
-    public func send(_ data: Data, to peer: SocketAddress, timeout: Duration? = nil) async throws {
-        try await send([UInt8](data), to: peer, timeout: timeout)
-    }
-}
-
 extension Datagram {
     /// Makes a datagram to send, of a copy of the bytes.
     ///
@@ -118,10 +80,4 @@ extension Datagram {
 
     /// A copy of its bytes.
     public var data: Data { Data(bytes) }
-
-    /// An answer to a received datagram; as `reply(_:)` with an array.
-    ///
-    /// - Parameter data: what the answer carries.
-    /// - Returns: the answer, to be sent by the socket that received.
-    public func reply(_ data: Data) -> Datagram { reply([UInt8](data)) }
 }

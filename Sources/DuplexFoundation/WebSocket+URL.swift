@@ -12,7 +12,7 @@ public import FoundationNetworking
 #endif
 
 extension WebSocket {
-    /// Connects to a server and opens a WebSocket; as `connect(to:options:on:)` with a string.
+    /// Connects to a server and opens a WebSocket; as `connect(to:options:on:handler:)` with a string.
     ///
     /// - Parameters:
     ///   - url: an absolute URL with the scheme `ws`, `wss` or `ws+unix`; `http` and `https` are read as the first two. A

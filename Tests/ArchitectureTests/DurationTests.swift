@@ -12,7 +12,7 @@ struct DurationTests {
     /// Longer than zero; less is an error of the call, or of the start, connecting or binding that uses the option.
     private static let longer = names(
         """
-        DuplexFoundation: Socket.readData Socket.write UDPSocket.send
+        DuplexFoundation: Socket.readData
         DuplexInspector: InspectorCommands.add InspectorOptions.messages
         DuplexInspector: InspectorViews.add
         DuplexServer: DigestOptions.init
@@ -21,7 +21,6 @@ struct DurationTests {
         DuplexSharing: ResumableUploadOptions.lifetime WebDAVOptions.lockTime
         DuplexSockets: ChainedResolver.init
         DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.lookupTimeout ConnectOptions.timeout
-        DuplexFoundation: DelegatedSocket.readData DelegatedSocket.write DelegatedUDPSocket.send
         DuplexDelegates: DelegatedSocket.readData DelegatedSocket.write DelegatedUDPSocket.send
         DuplexSockets: ResolverConfiguration.timeout Socket.connect Socket.peek
         DuplexSockets: Socket.read Socket.readLine Socket.write Socket.writeFile
