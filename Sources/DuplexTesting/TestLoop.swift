@@ -55,7 +55,7 @@ public final class TestLoop: Sendable {
     }
 
     /// How far the time was moved so far.
-    public var elapsed: Duration { start.duration(to: loop.clock.now()) }
+    package var elapsed: Duration { start.duration(to: loop.clock.now()) }
 
     /// The loop's time as a clock of the standard library.
     public var clock: TestClock { TestClock(loop: loop) }

@@ -59,7 +59,7 @@ struct DurationTests {
         DuplexSockets: Socket.TimeoutExtension
         DuplexTesting: TestClock.advance TestLoop.advance
         DuplexWire: ServerSentEvent.init
-        DuplexWire: ServerSentEvent.retry SetCookie.init
+        DuplexWire: SetCookie.init
         """
     )
     /// Settings of the rules without I/O, whose callers check what they were given: what isn't longer than zero is over at once.
@@ -77,7 +77,7 @@ struct DurationTests {
         DuplexSockets: ConnectTimeline.roots StageEvent.duration
         DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolution.init Resolution.timeToLive
         DuplexTesting: TestClock.advanced TestClock.duration TestClock.minimumResolution
-        DuplexTesting: TestClock.sleep TestLoop.elapsed
+        DuplexTesting: TestClock.sleep
         DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket.roundTrips
         DuplexDelegates: WebSocketDelegate.webSocket
         DuplexWebSockets: WebSocketTimeline.tls WebSocketTimeline.upgrade

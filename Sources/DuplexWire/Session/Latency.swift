@@ -6,7 +6,7 @@
 /// A value: a copy stays as it was. The last 32 round trips are kept for ``percentile(_:)``; the other figures go over all.
 public struct Latency: Sendable, Hashable {
     /// How many round trips there were.
-    public private(set) var count = 0
+    package private(set) var count = 0
     // Nanoseconds, since each connection that is pinged holds these.
     private var lastNanoseconds: Int64 = 0
     private var minimumNanoseconds: Int64 = 0

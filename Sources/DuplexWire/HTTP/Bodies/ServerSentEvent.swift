@@ -14,7 +14,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// An empty one has it send none.
     public let id: String?
     /// How long the client waits before it connects again, in whole milliseconds.
-    public let retry: Duration?
+    package let retry: Duration?
 
     /// Makes an event.
     ///
