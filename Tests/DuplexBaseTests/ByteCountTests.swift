@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexBase
+import Foundation
 import Testing
 
 @Suite("Numbers of bytes")
@@ -45,5 +46,49 @@ struct ByteCountTests {
     )
     func description(bytes: Int, text: String) {
         #expect(ByteCount(bytes).description == text)
+    }
+
+    @Test(
+        "A number and a unit make a count",
+        arguments: [
+            ("0", 0), ("100", 100), ("32B", 32), ("32 B", 32), ("64KiB", 65_536), ("16 MiB", 16_777_216),
+            ("2GiB", 2_147_483_648), ("64KB", 64_000), ("64kB", 64_000), ("3 MB", 3_000_000), ("1GB", 1_000_000_000),
+            ("9223372036854775807", Int.max), ("unlimited", Int.max),
+        ]
+    )
+    func text(text: String, bytes: Int) {
+        #expect(ByteCount(text)?.bytes == bytes)
+    }
+
+    @Test(
+        "Any other text is no count",
+        arguments: [
+            "", " ", "B", "KiB", " 1", "-1", "+1", "1.5KiB", "1  KiB", "1 ", "1 KiB ", "1kib", "1K", "1TB", "0x10",
+            "1KiBs",
+            "Unlimited", "１", "9223372036854775808", "9007199254740993KiB",
+        ]
+    )
+    func noCount(text: String) {
+        #expect(ByteCount(text) == nil)
+    }
+
+    @Test("A count is read back from its description", arguments: [0, 1, 1_024, 1_025, 5 << 20, 3 << 30, Int.max])
+    func readBack(bytes: Int) {
+        #expect(ByteCount("\(ByteCount(bytes))") == ByteCount(bytes))
+    }
+
+    @Test("A count is written as a number, and read from a number or a text")
+    func codable() throws {
+        let counts: [ByteCount] = [0, 100, .mebibytes(16), .unlimited]
+        let json = try JSONEncoder().encode(counts)
+        #expect(String(decoding: json, as: UTF8.self) == "[0,100,16777216,9223372036854775807]")
+        #expect(try JSONDecoder().decode([ByteCount].self, from: json) == counts)
+        let texts = try JSONDecoder().decode([ByteCount].self, from: Data(#"["16 MiB","100","unlimited"]"#.utf8))
+        #expect(texts == [.mebibytes(16), 100, .unlimited])
+    }
+
+    @Test("What is no count can't be read", arguments: ["-1", "1.5", "true", "null", #""16 miles""#])
+    func undecodable(json: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode([ByteCount].self, from: Data("[\(json)]".utf8)) }
     }
 }

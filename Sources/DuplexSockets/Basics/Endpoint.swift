@@ -225,3 +225,54 @@ public enum Endpoint: Sendable, Hashable, CustomStringConvertible {
         SocketError(.invalidAddress, message: message)
     }
 }
+
+extension Endpoint: Codable {
+    /// Reads an endpoint that was kept, as its URL.
+    ///
+    /// - Parameter decoder: has a text as ``init(_:)`` reads it: `tcp://host:port`, `tls://host:port`, `unix:/path`.
+    /// - Throws: `DecodingError`, saying what is wrong with the text.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        do {
+            try self.init(container.decode(String.self))
+        } catch let error as SocketError {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+        }
+    }
+
+    /// Writes the URL.
+    ///
+    /// A known address is written as a host, and read as one: the connection is the same, the endpoint isn't equal.
+    ///
+    /// - Throws: `EncodingError` for a host, a port or a path that no endpoint could be connected to by, such as port 0.
+    public func encode(to encoder: any Encoder) throws {
+        let url = url
+        do {
+            _ = try Endpoint(url)
+        } catch {
+            let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: error.message)
+            throw EncodingError.invalidValue(self, context)
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(url)
+    }
+
+    /// What ``init(_:)`` reads as this endpoint, if it is one that can be connected to.
+    private var url: String {
+        let (host, port) =
+            switch target {
+            case .unix(let path): (path, nil as Int?)
+            case .address(let address): (address.host, address.path == nil ? address.port : nil)
+            case .host(let name, let port): (name, port)
+            }
+        guard let port else {
+            let path = host.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
+            // Two slashes at the beginning would be read as those before an empty host.
+            return path.hasPrefix("//") ? "unix://\(path)" : "unix:\(path)"
+        }
+        let scheme = isSecured ? "tls" : "tcp"
+        // RFC 6874 section 2: the sign before a zone is percent-encoded.
+        return host.contains(":")
+            ? "\(scheme)://[\(host.replacing("%", with: "%25"))]:\(port)" : "\(scheme)://\(host):\(port)"
+    }
+}

@@ -188,11 +188,54 @@ public struct SocketAddress: Sendable, Hashable {
     }
 }
 
-extension SocketAddress: CustomStringConvertible {
+extension SocketAddress: LosslessStringConvertible {
+    /// Reads what ``description`` has written: `192.0.2.1:80`, `[::1]:80`, `unix:/path`.
+    ///
+    /// - Parameter description: the text. Names aren't looked up; anything else gives `nil`.
+    public init?(_ description: String) {
+        if description.hasPrefix("unix:") {
+            guard let address = try? SocketAddress.unix(String(description.dropFirst(5))) else { return nil }
+            self = address
+            return
+        }
+        guard let colon = description.lastIndex(of: ":") else { return nil }
+        let (host, digits) = (description[..<colon], description[description.index(after: colon)...])
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let literal = String(isBracketed ? host.dropFirst().dropLast() : host)
+        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let port = Int(digits),
+            let address = try? SocketAddress(literal, port: port), address.isIPv6 == isBracketed
+        else { return nil }
+        self = address
+    }
+
     /// The address and the port as in a URL, `192.0.2.1:80`, `[::1]:80`; of a Unix socket `unix:/path`.
     public var description: String {
         if let path { return "unix:\(path)" }
         return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}
+
+extension SocketAddress: Codable {
+    /// Reads an address that was kept, as its text.
+    ///
+    /// - Parameter decoder: has the text of ``description``.
+    /// - Throws: `DecodingError`, also for a text that is no address.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let address = SocketAddress(text) else {
+            let fault = "“\(text)” is no address with a port."
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: fault)
+        }
+        self = address
+    }
+
+    /// Writes ``description``.
+    ///
+    /// Hazard: the number of the interface of a link-local address may be another's after a restart.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
     }
 }
 

@@ -97,6 +97,28 @@ extension TopicPosition: LosslessStringConvertible {
     /// `epoch-offset`, as a server-sent event has it for its id.
     public var description: String { "\(epoch)-\(offset)" }
 }
+
+extension TopicPosition: Codable {
+    /// Reads a position that was kept, as its text.
+    ///
+    /// - Parameter decoder: has the text of ``description``.
+    /// - Throws: `DecodingError`, also for a text that is no position.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let position = TopicPosition(text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is no position.")
+        }
+        self = position
+    }
+
+    /// Writes ``description``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
 /// The earlier messages that a new subscriber gets.
 public enum TopicReplay: Sendable, Hashable {
     /// Nothing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Foundation
 import Testing
 
 @testable import DuplexSockets
@@ -113,5 +114,32 @@ import Testing
     @Test("The address of a Unix socket is no loopback address")
     func unixIsNoLoopback() throws {
         #expect(try !SocketAddress.unix("/tmp/a").isLoopback)
+    }
+
+    @Test(
+        "An address is read back from its description, and kept as it",
+        arguments: ["192.0.2.1:80", "0.0.0.0:0", "[::1]:65535", "[fe80::1%7]:9", "unix:/tmp/a socket", "unix:a:b"]
+    )
+    func text(text: String) throws {
+        let address = try #require(SocketAddress(text))
+        #expect(address.description == text)
+        #expect((address.path != nil) == text.hasPrefix("unix:") && address.isIPv6 == text.hasPrefix("["))
+        let json = try JSONEncoder().encode([address])
+        #expect(try JSONDecoder().decode([String].self, from: json) == [text])
+        #expect(try JSONDecoder().decode([SocketAddress].self, from: json) == [address])
+    }
+
+    @Test(
+        "Any other text is no address",
+        arguments: [
+            "", ":", ":80", "192.0.2.1", "192.0.2.1:", "192.0.2.1:+80", "192.0.2.1:65536", "[192.0.2.1]:80", "::1:80",
+            "[::1]", "[::1:80", "localhost:80", "unix:", "tcp://192.0.2.1:80",
+        ]
+    )
+    func noAddress(text: String) {
+        #expect(SocketAddress(text) == nil)
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([SocketAddress].self, from: JSONEncoder().encode([text]))
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 import DuplexTopics
 import DuplexWire
+import Foundation
 import Testing
 
 @Suite("Messages of topics")
@@ -32,5 +33,18 @@ struct TopicPositionTests {
     @Test("What isn't one", arguments: ["", "-", "a", "a-", "-1", "a--1", "a-b", "a-1-2", "a-18446744073709551616"])
     func faults(_ text: String) {
         #expect(TopicPosition(text) == nil)
+    }
+
+    @Test("A position is kept as its text")
+    func codable() throws {
+        let positions = [TopicPosition(epoch: "3f.1", offset: 42)]
+        let json = try JSONEncoder().encode(positions)
+        #expect(String(decoding: json, as: UTF8.self) == #"["3f.1-42"]"#)
+        #expect(try JSONDecoder().decode([TopicPosition].self, from: json) == positions)
+        for fault in ["[42]", #"["42"]"#] {
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode([TopicPosition].self, from: Data(fault.utf8))
+            }
+        }
     }
 }
