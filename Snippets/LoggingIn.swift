@@ -9,7 +9,7 @@ var server = WebServer(port: 8080)
 server.use(.securityHeaders(), .sameSite())
 server.get("/login", .basicAuth(realm: "Notes", file: passwords), .throttleFailures()) { request in
     let id = (1...4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
-    sessions.withLock { $0[id] = request[AuthenticatedUser.self] }
+    sessions.withLock { $0[id] = request.user }
     var response = Response.redirect(to: "/notes")
     response.setCookie(try SetCookie("__Host-session", id, maximumAge: .seconds(86_400)))
     return response
@@ -18,10 +18,10 @@ server.get("/login", .basicAuth(realm: "Notes", file: passwords), .throttleFailu
 let needsSession = RouteOption.before { request in
     let id = request.cookies["__Host-session"] ?? ""
     guard let user = sessions.withLock({ $0[id] }) else { return .redirect(to: "/login", .seeOther) }
-    request.authenticate(as: user)
+    request.user = user
     return nil
 }
 server.group("/notes", needsSession) { notes in
-    notes.get("/") { request in "The notes of \(request[AuthenticatedUser.self] ?? "nobody")." }
+    notes.get("/") { request in "The notes of \(request.user ?? "nobody")." }
 }
 await server.runAndExit()

@@ -25,7 +25,7 @@ server.get("/notes") { _ in await notes.all }
 server.get("/notes/:id") { request in await notes.all[try request.parameters.require("id", as: Int.self)] }
 server.post("/notes", .bearerAuth(realm: "notes") { $0 == "secret" ? "mia" : nil }) { request in
     try await notes.add(request.decode(Note.self))
-    request.logger.info("added by \(request[AuthenticatedUser.self] ?? "")")
+    request.logger.info("added by \(request.user ?? "")")
     return Response(.created)
 }
 await server.runAndExit()

@@ -25,6 +25,6 @@ server.post("/files", .bodySize(.gibibytes(1))) { request in
     return names.joined(separator: "\n")
 }
 server.group("/admin", .basicAuth(realm: "Notes", accounts: ["mia": "a long password"])) { admin in
-    admin.get("/") { request in "Hello \(request[AuthenticatedUser.self] ?? "")" }
+    admin.get("/") { request in "Hello \(request.user ?? "")" }
 }
 await server.runAndExit()

@@ -62,7 +62,7 @@ extension RouteBuilder {
     ///
     /// ```swift
     /// server.topics("/topics", of: topics) { access in
-    ///     access.action == .subscribe ? access.isWithin("news") : access.request[AuthenticatedUser.self] != nil
+    ///     access.action == .subscribe ? access.isWithin("news") : access.request.user != nil
     /// }
     /// ```
     ///

@@ -7,7 +7,7 @@ import HTTPTypes
 extension RouteOption {
     /// Who makes a request is what its field `X-User` says.
     static let userField = RouteOption.before { request in
-        request[AuthenticatedUser.self] = HTTPField.Name("X-User").flatMap { request.headers[$0] }
+        request.user = HTTPField.Name("X-User").flatMap { request.headers[$0] }
         return nil
     }
 }

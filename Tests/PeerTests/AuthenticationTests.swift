@@ -31,7 +31,7 @@ extension PeerTests {
         private static func description(_ request: Request) -> String {
             let value = request.headers[.authorization] ?? ""
             let answer = AuthenticationChallenge.parse([value]).first
-            let parts = [request[AuthenticatedUser.self], answer?.scheme, answer?["algorithm"], answer?["nc"]]
+            let parts = [request.user, answer?.scheme, answer?["algorithm"], answer?["nc"]]
             return parts.compactMap { $0 }.joined(separator: " ")
         }
 
@@ -141,7 +141,7 @@ extension PeerTests {
             }
             var server = WebServer(host: "127.0.0.1", port: 0)
             server.get("/", .basicAuth(realm: "x", file: try PasswordFile(path: path))) { request in
-                request[AuthenticatedUser.self] ?? "nobody"
+                request.user ?? "nobody"
             }
             try await server.withRunning { address in
                 func answer(_ user: String, _ password: String) async throws -> String {

@@ -58,7 +58,7 @@ enum TransferReport {
         let bytes = max(outcome.bytesReceived, outcome.bytesSent)
         guard bytes >= least else { return nil }
         let isUp = outcome.bytesReceived > outcome.bytesSent
-        let who = [request[AuthenticatedUser.self], request.remoteAddress?.host].compactMap(\.self)
+        let who = [request.user, request.remoteAddress?.host].compactMap(\.self)
         let status = outcome.status.map { "\($0.code)" } ?? "no answer"
         return "\(isUp ? "↑" : "↓") \(who.joined(separator: "@").visible) \(request.method) \(name(of: request.path)): "
             + "\(size(bytes)) in \((outcome.duration.inSeconds).fixed(1)) s, \(rate(bytes, outcome.duration)), "

@@ -57,7 +57,7 @@ struct InspectorGuard: Sendable {
             throw Problem(.misdirectedRequest, "The inspector doesn't answer for this host.")
         }
         if access == .users {
-            if request[AuthenticatedUser.self] != nil { return nil }
+            if request.user != nil { return nil }
         } else {
             // First, also for a browser that has the cookie: the token is not to stay in its history.
             if let response = exchange(request) { return response }

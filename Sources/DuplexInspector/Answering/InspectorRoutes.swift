@@ -135,7 +135,7 @@ final class ChangeNote: Sendable {
     init(_ kind: InspectorChange, by request: Request) {
         self.kind = kind
         from = request.remoteAddress.map { "\($0)" } ?? "here"
-        user = request[AuthenticatedUser.self]
+        user = request.user
     }
 
     /// What is changed, in a few words; the log shows the first 1,000 characters.

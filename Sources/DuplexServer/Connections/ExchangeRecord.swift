@@ -72,7 +72,7 @@ final class ExchangeRecord {
         RequestProgress(
             method: request.method,
             path: request.path,
-            user: request[AuthenticatedUser.self],
+            user: request.user,
             bytesReceived: bytesReceived,
             requestLength: request.body.length,
             bytesSent: bytesSent + Int(clamping: fileBytes),

@@ -4,22 +4,23 @@
 import DuplexWire
 import HTTPTypes
 
-/// The name of the user that a request has been authenticated as: `request[AuthenticatedUser.self]`.
-public enum AuthenticatedUser: RequestKey {
-    /// The name.
-    public typealias Value = String
+/// The name of the user that a request has been authenticated as.
+private enum AuthenticatedUser: RequestKey {
+    typealias Value = String
 }
 
 extension Request {
-    /// Notes who makes the request, once middleware of the app's own has found that out: `request[AuthenticatedUser.self]`.
+    /// The name of the user that the request has been authenticated as; `nil` without authentication.
     ///
-    /// The middleware of this library does so by itself. What was shown counts as right from then on, for
-    /// ``RouteOption/throttleFailures(_:within:)``: without this it counts as being checked until the response has been made.
-    ///
-    /// - Parameter user: the name.
-    public func authenticate(as user: String) {
-        self[AuthenticatedUser.self] = user
-        noteAuthentication()
+    /// The authentication of this library sets it. Middleware of your own sets it when it has found out who makes the request.
+    /// What the request has shown counts as right from then on, for ``RouteOption/throttleFailures(_:within:)``: without this it
+    /// counts as being checked until the response has been made.
+    public var user: String? {
+        get { self[AuthenticatedUser.self] }
+        nonmutating set {
+            self[AuthenticatedUser.self] = newValue
+            if newValue != nil { noteAuthentication() }
+        }
     }
 
     /// Notes that what the request has shown was right.

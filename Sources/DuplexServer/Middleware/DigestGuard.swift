@@ -106,7 +106,7 @@ private final class DigestGuard: Sendable {
             }
             request[DigestProof.self] = answer.acknowledgement(hash, Self.digest)
         }
-        request.authenticate(as: user)
+        request.user = user
     }
 
     private func isRight(_ credentials: PasswordCredentials, _ secret: DigestSecret?) -> Bool {
@@ -186,7 +186,7 @@ extension RouteOption {
     /// server.group("/admin", .digestAuth(realm: "admin", accounts: ["mia": "a secret"])) { admin in … }
     /// ```
     ///
-    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. A user who isn't known costs what one
+    /// The name is `request.user` then. It guards WebSockets as well. A user who isn't known costs what one
     /// costs who is. An answer counts once, for the method and the target that it was made for; of those that are in use
     /// at a time, 4,096 nonces are remembered. Responses say by `Authentication-Info` that the server knows the password, too.
     ///

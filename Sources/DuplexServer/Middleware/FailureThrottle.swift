@@ -212,8 +212,8 @@ extension RouteOption {
     /// credentials are let through. At most 10,000 addresses are remembered.
     ///
     /// It stands before ``basicAuth(realm:accounts:)``, ``digestAuth(realm:accounts:options:)``, ``bearerAuth(realm:_:)``
-    /// and the like, wherever it is written; before middleware of the app's own, write it before that, and have that call
-    /// ``Request/authenticate(as:)``.
+    /// and the like, wherever it is written; before middleware of the app's own, write it before that, and have that set
+    /// ``Request/user``.
     ///
     /// Hazard: behind a proxy all requests come from one address, unless the proxy sends the clients' addresses.
     ///

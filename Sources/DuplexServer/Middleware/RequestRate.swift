@@ -17,7 +17,7 @@ public enum RateLimitKey: Sendable {
     ///
     /// ```swift
     /// server.use(.bearerAuth(realm: "api", check))
-    /// server.use(.rateLimit(.perMinute(600), by: .key { $0[AuthenticatedUser.self] }))
+    /// server.use(.rateLimit(.perMinute(600), by: .key { $0.user }))
     /// ```
     case key(@Sendable (Request) -> String?)
 

@@ -11,7 +11,7 @@ import HTTPTypes
 extension RouteOption {
     /// Requires the password of an account, by Basic; others get 401.
     ///
-    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. A user who isn't known costs
+    /// The name is `request.user` then. It guards WebSockets as well. A user who isn't known costs
     /// what one costs who is, and passwords are compared in constant time.
     ///
     /// Hazard: the password goes over the connection as it is. Use it over TLS, or on this machine.
@@ -30,7 +30,7 @@ extension RouteOption {
                 let secret = secrets[credentials.user]
                 let isRight = ConstantTime.areSame(secret ?? decoy, Array(credentials.password.utf8))
                 guard isRight && secret != nil else { throw Self.unauthorized(realm) }
-                request.authenticate(as: credentials.user)
+                request.user = credentials.user
                 return nil
             }
         )
@@ -38,7 +38,7 @@ extension RouteOption {
 
     /// Requires a name and password that the app knows, by Basic; others get 401.
     ///
-    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well.
+    /// The name is `request.user` then. It guards WebSockets as well.
     ///
     /// - Parameters:
     ///   - realm: what the password is for, as browsers show it.
@@ -53,7 +53,7 @@ extension RouteOption {
             .beforeWaiting { request in
                 let credentials = try Self.credentials(of: request, realm)
                 guard try await check(credentials) else { throw Self.unauthorized(realm) }
-                request.authenticate(as: credentials.user)
+                request.user = credentials.user
                 return nil
             }
         )
@@ -61,7 +61,7 @@ extension RouteOption {
 
     /// Requires a user and password of a file, by Basic; others get 401.
     ///
-    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. Passwords are checked off the
+    /// The name is `request.user` then. It guards WebSockets as well. Passwords are checked off the
     /// loops, and that takes as long for a user who isn't in the file.
     ///
     /// Hazard: the password goes over the connection as it is. Use it over TLS, or on this machine.
@@ -78,7 +78,7 @@ extension RouteOption {
     ///
     /// - Parameters:
     ///   - realm: what the token is for.
-    ///   - check: returns the user of a token, for `request[AuthenticatedUser.self]`, or `nil`.
+    ///   - check: returns the user of a token, for `request.user`, or `nil`.
     /// - Returns: the option.
     public static func bearerAuth(
         realm: String,
@@ -91,7 +91,7 @@ extension RouteOption {
                 guard let user = try await check(token) else {
                     throw Challenges.unauthorized([challenge + ", error=\"invalid_token\""])
                 }
-                request.authenticate(as: user)
+                request.user = user
                 return nil
             }
         )
@@ -130,14 +130,14 @@ extension RouteOption {
     /// server.group("/machines", .clientCertificate { certificate in machines[certificate.fingerprint] }) { … }
     /// ```
     ///
-    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. That a client which has shown none is
+    /// The name is `request.user` then. It guards WebSockets as well. That a client which has shown none is
     /// refused by 403 and not by 401 is RFC 9110 section 15.5.2: no challenge of HTTP's could be answered by a certificate.
     ///
     /// Hazard: TLS has checked that the certificate is trusted by `TLSServerOptions.clientCertificates`, and that the
     /// client has its key. The app has to check the name in the certificate: an authority also signs certificates of
     /// others.
     ///
-    /// - Parameter name: the name of whose the certificate is, for `request[AuthenticatedUser.self]`, or `nil`. Called with the
+    /// - Parameter name: the name of whose the certificate is, for `request.user`, or `nil`. Called with the
     ///   client's own certificate for each request.
     /// - Returns: the option.
     public static func clientCertificate(
@@ -151,7 +151,7 @@ extension RouteOption {
                 guard let user = try await name(certificate) else {
                     throw Problem(.forbidden, "The client's certificate doesn't let in here.")
                 }
-                request.authenticate(as: user)
+                request.user = user
                 return nil
             }
         )

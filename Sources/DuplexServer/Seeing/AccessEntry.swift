@@ -34,7 +34,7 @@ struct AccessEntry: Sendable {
     func appendCombined(at time: LogTime, to line: inout [UInt8]) {
         line.append(utf8: address ?? "-")
         line.append(utf8: " - ")
-        let user = request[AuthenticatedUser.self] ?? ""
+        let user = request.user ?? ""
         line.append(utf8: user.isEmpty ? "-" : LogText.escaped(user, isWord: true))
         line.append(utf8: " [")
         line.append(utf8: time.common)
@@ -76,7 +76,7 @@ struct AccessEntry: Sendable {
         var members = JSONText.Members()
         members.add("time", time.standard)
         members.add("address", address)
-        members.add("user", request[AuthenticatedUser.self])
+        members.add("user", request.user)
         if isRead {
             members.add("method", request.method.rawValue)
             members.add("host", request.head.host)
@@ -105,7 +105,7 @@ struct AccessEntry: Sendable {
             if let text { metadata[name] = "\(LogText.escaped(text))" }
         }
         add("address", address)
-        add("user", request[AuthenticatedUser.self])
+        add("user", request.user)
         if isRead {
             add("method", request.method.rawValue)
             add("target", target)

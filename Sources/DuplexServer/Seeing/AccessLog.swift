@@ -66,7 +66,7 @@ extension RouteOption {
     /// Logs each request once its response has gone: who, what, the status, how many bytes, how long.
     ///
     /// Also requests that no route answers, that couldn't be read, and whose clients have disconnected; a WebSocket
-    /// when it opens. The user is `request[AuthenticatedUser.self]`, the id `request[RequestID.self]`.
+    /// when it opens. The user is `request.user`, the id `request[RequestID.self]`.
     ///
     /// ```swift
     /// server.use(.accessLog(.file(try AccessLogFile(path: "access.log"))))

@@ -33,7 +33,7 @@ public struct FolderVisitor: Sendable, Hashable {
 
     /// Whoever makes a request.
     package init(_ request: Request) {
-        self.init(user: request[AuthenticatedUser.self], address: request.remoteAddress)
+        self.init(user: request.user, address: request.remoteAddress)
     }
 }
 

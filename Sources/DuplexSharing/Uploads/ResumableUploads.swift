@@ -111,7 +111,7 @@ final class ResumableUploads: Sendable {
             try store.sweep(now: now())
             return found
         }
-        guard let found, found.record.user == request[AuthenticatedUser.self] else {
+        guard let found, found.record.user == request.user else {
             throw UploadRefusal(.notFound, "There is no such upload.")
         }
         if found.record.expires <= now() {
@@ -240,7 +240,7 @@ final class ResumableUploads: Sendable {
             length: length,
             metadata: creation.metadata,
             concatenation: creation.concatenation,
-            user: request[AuthenticatedUser.self],
+            user: request.user,
             expires: expiry
         )
     }

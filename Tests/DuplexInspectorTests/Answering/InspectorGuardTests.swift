@@ -212,7 +212,7 @@ struct InspectorGuardTests {
         var server = WebServer(port: 0)
         server.get("/") { _ in "ok" }
         let known = RouteOption.before { request in
-            if request.headers[.from] == "ann" { request[AuthenticatedUser.self] = "ann" }
+            if request.headers[.from] == "ann" { request.user = "ann" }
             return nil
         }
         let inspector = server.inspector("/_inspect", known, options: options)

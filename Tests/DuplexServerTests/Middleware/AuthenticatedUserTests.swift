@@ -15,13 +15,13 @@ struct AuthenticatedUserTests {
     private func testing(_ option: RouteOption, _ body: (TestClient) async throws -> Void) async throws {
         var server = WebServer(port: 0)
         server.group("/in", option) { inside in
-            inside.get("/") { request in request[AuthenticatedUser.self] ?? "nobody" }
+            inside.get("/") { request in request.user ?? "nobody" }
             inside.post("/body") { request in "\(try await request.body.collect().count)" }
             inside.webSocket("/socket") { socket, request in
-                try await socket.send(request[AuthenticatedUser.self] ?? "nobody")
+                try await socket.send(request.user ?? "nobody")
             }
         }
-        server.get("/out") { request in request[AuthenticatedUser.self] ?? "nobody" }
+        server.get("/out") { request in request.user ?? "nobody" }
         try await server.test(body)
     }
 

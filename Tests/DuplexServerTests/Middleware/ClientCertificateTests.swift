@@ -37,9 +37,9 @@ struct ClientCertificateTests {
             server.tls = try? TLSServerOptions(Self.server.get())
             server.tls?.clientCertificates = .requested(.roots(ada.certificates + eve.certificates))
             server.group("/in", .clientCertificate { $0.names.first == "ada.test" ? "ada" : nil }) { inside in
-                inside.get("/") { request in request[AuthenticatedUser.self] ?? "nobody" }
+                inside.get("/") { request in request.user ?? "nobody" }
                 inside.webSocket("/socket") { socket, request in
-                    try await socket.send(request[AuthenticatedUser.self] ?? "nobody")
+                    try await socket.send(request.user ?? "nobody")
                 }
             }
         } _: { address in

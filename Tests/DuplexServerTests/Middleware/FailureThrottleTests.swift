@@ -32,7 +32,7 @@ struct FailureThrottleTests {
         var server = WebServer(port: 0)
         server.group("/in") { inside in
             for option in options { inside.use(option) }
-            inside.get("/") { request in request[AuthenticatedUser.self] ?? "nobody" }
+            inside.get("/") { request in request.user ?? "nobody" }
             inside.webSocket("/socket") { socket in try await socket.send("in") }
         }
         server.get("/out") { _ in "out" }
@@ -231,7 +231,7 @@ struct FailureThrottleTests {
             guard request.headers[.authorization] == Self.right[.authorization] else {
                 throw Problem(.unauthorized, "Who?")
             }
-            request.authenticate(as: "mia")
+            request.user = "mia"
             return nil
         }
         let slow = RouteOption.around { request, next in

@@ -29,9 +29,9 @@ struct PasswordFileTests {
         var server = WebServer(port: 0)
         let passwords = try PasswordFile(path: file.path(percentEncoded: false))
         server.group("/in", .basicAuth(realm: "x", file: passwords)) { inside in
-            inside.get("/") { request in request[AuthenticatedUser.self] ?? "nobody" }
+            inside.get("/") { request in request.user ?? "nobody" }
             inside.webSocket("/socket") { socket, request in
-                try await socket.send(request[AuthenticatedUser.self] ?? "nobody")
+                try await socket.send(request.user ?? "nobody")
             }
         }
         server.get("/out") { _ in "out" }

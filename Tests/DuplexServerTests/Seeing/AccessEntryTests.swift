@@ -27,7 +27,7 @@ struct AccessEntryTests {
         let head = target.isEmpty ? RequestHead.unread : try RequestHead(method: .get, target: target, headers: all)
         let remote = try address.map { try $0.hasPrefix("/") ? .unix($0) : SocketAddress($0, port: 1) }
         let request = Request(head: head, connection: Request.Connection(remoteAddress: remote, tls: nil))
-        if let user { request[AuthenticatedUser.self] = user }
+        if let user { request.user = user }
         let outcome = RequestOutcome(
             route: target.isEmpty ? nil : "/:x",
             status: status,

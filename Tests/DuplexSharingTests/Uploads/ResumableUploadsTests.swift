@@ -170,7 +170,7 @@ struct ResumableUploadsTests {
             var server = WebServer(port: 0)
             server.use(
                 .before { request in
-                    if let user = request.headers[.from] { request.authenticate(as: user) }
+                    if let user = request.headers[.from] { request.user = user }
                     return nil
                 }
             )

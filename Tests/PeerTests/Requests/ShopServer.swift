@@ -110,7 +110,7 @@ struct ShopServer {
         server.get("/public", .cors(CORSPolicy(.any, allowsCredentials: true))) { _ in "for everybody" }
         let guarding = RouteOption.basicAuth(realm: "shop", accounts: ["mia": "secret"])
         server.get("/guarded", .cors(policy(.seconds(600))), guarding) { request in
-            request[AuthenticatedUser.self] ?? "nobody"
+            request.user ?? "nobody"
         }
         server.events("/feed", .cors(policy(.seconds(600)))) { stream in
             try await stream.send(Self.cookies(of: stream.request))
