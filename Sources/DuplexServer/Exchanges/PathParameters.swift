@@ -63,3 +63,10 @@ public struct PathParameters: Sendable, ExpressibleByDictionaryLiteral {
     /// How many there are.
     package var count: Int { storage?.names.count ?? 0 }
 }
+
+extension PathParameters: Sequence {
+    /// Makes an iterator over the names and the values, in the order of the path.
+    public func makeIterator() -> IndexingIterator<[(name: String, value: String)]> {
+        zip(storage?.names ?? [], storage?.values ?? []).map { (name: $0, value: $1) }.makeIterator()
+    }
+}

@@ -36,4 +36,17 @@ import Testing
         #expect(try parameters.require("flag", as: Bool.self))
         #expect(throws: Problem.self) { try parameters.require("number", as: Double.self) }
     }
+
+    @Test("The parameters come in the order of the path, and a path without any has none")
+    func sequence() async throws {
+        var server = WebServer(port: 0)
+        server.get("/:room/:seat") { request in
+            request.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+        }
+        server.get("/") { request in "\(Array(request.parameters).count)" }
+        try await server.test { client async throws in
+            #expect(try await client.get("/b/a").text == "room=b seat=a")
+            #expect(try await client.get("/").text == "0")
+        }
+    }
 }
