@@ -10,7 +10,7 @@ headers.transportSecurity = .seconds(365 * 86_400)
 headers.contentPolicy = "default-src 'self'; script-src 'nonce-{nonce}'; base-uri 'none'; frame-ancestors 'none'"
 
 server.use(.redirectToHTTPS(), .securityHeaders(headers), .sameSite())
-server.use(.rateLimit(.perSecond(20), burst: 100), .timeLimit(.seconds(10)), .bodySize(.kibibytes(64)))
+server.use(.rateLimit(.perSecond(20, burst: 100)), .timeLimit(.seconds(10)), .bodySize(.kibibytes(64)))
 
 server.get("/") { request in
     let nonce = request[ContentNonce.self] ?? ""

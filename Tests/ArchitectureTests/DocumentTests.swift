@@ -93,8 +93,8 @@ struct DocumentTests {
             "connections from one address",
             { $0.connectionsPerAddress == .max ? "unlimited" : grouped($0.connectionsPerAddress) }
         ),
-        ("messages in a second", { $0.messages.messageRate.map { grouped($0.perSecond) } ?? "unlimited" }),
-        ("bytes of messages in a second", { $0.messages.byteRate.map { grouped($0.perSecond) } ?? "unlimited" }),
+        ("messages in a second", { $0.messages.messageRate.map { grouped($0.count) } ?? "unlimited" }),
+        ("bytes of messages in a second", { $0.messages.byteRate.map { grouped($0.count) } ?? "unlimited" }),
     ]
 
     private static func grouped(_ number: Int) -> String {

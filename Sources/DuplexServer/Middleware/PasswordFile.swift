@@ -55,7 +55,7 @@ public final class PasswordFile: Sendable {
     /// Whether the file has the user with that password, such as for a form to log in by.
     ///
     /// Takes as long for a user who isn't in the file; some 50 ms by bcrypt, on a thread off the loops. Who guesses is to be
-    /// slowed down by ``RouteOption/rateLimit(_:burst:by:clients:)``.
+    /// slowed down by ``RouteOption/rateLimit(_:by:clients:)``.
     ///
     /// - Parameter credentials: what was shown.
     /// - Returns: whether they are right.

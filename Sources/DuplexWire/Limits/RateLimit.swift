@@ -1,37 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// How much may come in a second on average, and how much of it at once: a bucket that fills evenly.
+/// How much may come in a time on average, and how much of it at once: a bucket that fills evenly.
 public struct RateLimit: Sendable, Hashable {
-    /// How much may come in a second on average, at least 1.
-    package var perSecond: Int
+    /// How much may come in a ``period`` on average, at least 1.
+    package let count: Int
+    /// The time, in nanoseconds.
+    package let period: Int64
     /// How much may come at once after a quiet time, at least 1.
-    package var burst: Int
+    package let burst: Int
 
-    private init(perSecond: Int, burst: Int) {
-        self.perSecond = max(1, perSecond)
-        self.burst = max(1, burst)
+    private init(_ count: Int, inSeconds seconds: Int64, burst: Int?) {
+        self.count = max(1, count)
+        period = seconds * 1_000_000_000
+        self.burst = max(1, burst ?? count)
     }
 
     /// So much in a second on average.
     ///
     /// - Parameters:
-    ///   - count: messages or bytes.
+    ///   - count: messages, bytes or requests, at least 1.
     ///   - burst: how much may come at once. Default: what may come in a second.
     /// - Returns: the limit.
     public static func perSecond(_ count: Int, burst: Int? = nil) -> RateLimit {
-        RateLimit(perSecond: count, burst: burst ?? count)
+        RateLimit(count, inSeconds: 1, burst: burst)
     }
 
     /// So many bytes in a second on average.
     ///
     /// - Parameters:
-    ///   - bytes: the bytes.
+    ///   - bytes: the bytes, at least 1.
     ///   - burst: how many may come at once. Default: what may come in a second.
     /// - Returns: the limit.
     public static func perSecond(_ bytes: ByteCount, burst: ByteCount? = nil) -> RateLimit {
-        RateLimit(perSecond: bytes.bytes, burst: (burst ?? bytes).bytes)
+        RateLimit(bytes.bytes, inSeconds: 1, burst: burst?.bytes)
     }
+
+    /// So much in a minute on average.
+    ///
+    /// - Parameters:
+    ///   - count: messages, bytes or requests, at least 1.
+    ///   - burst: how much may come at once. Default: what may come in a minute.
+    /// - Returns: the limit.
+    public static func perMinute(_ count: Int, burst: Int? = nil) -> RateLimit {
+        RateLimit(count, inSeconds: 60, burst: burst)
+    }
+
+    /// So much in an hour on average.
+    ///
+    /// - Parameters:
+    ///   - count: messages, bytes or requests, at least 1.
+    ///   - burst: how much may come at once. Default: what may come in an hour.
+    /// - Returns: the limit.
+    public static func perHour(_ count: Int, burst: Int? = nil) -> RateLimit {
+        RateLimit(count, inSeconds: 3_600, burst: burst)
+    }
+
+    /// The time in which one more may come, in nanoseconds, at least 1.
+    package var interval: Int64 { max(1, period / Int64(count)) }
 }
 
 /// Counts what comes against a ``RateLimit``, with the time handed in.
@@ -62,12 +88,12 @@ package struct RateBucket: Sendable {
 
     /// The time in which so much comes at the average rate, rounded up.
     private func nanoseconds(for count: Int) -> Int64 {
-        let (product, overflow) = Int64(count).multipliedReportingOverflow(by: 1_000_000_000)
+        let (product, overflow) = Int64(count).multipliedReportingOverflow(by: limit.period)
         if overflow {
-            let (seconds, overflow) = Int64(count / limit.perSecond).multipliedReportingOverflow(by: 1_000_000_000)
-            return overflow ? .max : seconds
+            let (time, overflow) = Int64(count / limit.count).multipliedReportingOverflow(by: limit.period)
+            return overflow ? .max : time
         }
-        let rate = Int64(limit.perSecond)
+        let rate = Int64(limit.count)
         return product / rate + (product % rate == 0 ? 0 : 1)
     }
 }

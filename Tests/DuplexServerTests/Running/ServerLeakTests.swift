@@ -74,7 +74,7 @@ private struct FullServer {
             .requestID(),
             .securityHeaders(),
             .compressResponses(),
-            .rateLimit(.perSecond(10_000), burst: 10_000),
+            .rateLimit(.perSecond(10_000, burst: 10_000)),
             .timeLimit(.seconds(30)),
             .cors(CORSPolicy(.any)),
             .before { [living] request in

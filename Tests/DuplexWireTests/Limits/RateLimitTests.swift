@@ -58,6 +58,9 @@ import Testing
         slow.charge(.max, now: Self.at(0))
         slow.charge(.max, now: Self.at(0))
         #expect(slow.nextInstant > Self.at(1_000_000_000))
+        var slowest = RateBucket(.perHour(1, burst: .max), now: Self.at(0))
+        slowest.charge(.max, now: Self.at(0))
+        #expect(slowest.nextInstant <= Self.at(1))
     }
 
     @Test("Either rate is enough to wait, and without one there is nothing to count")
@@ -96,5 +99,25 @@ import Testing
         var bucket = RateBucket(.perSecond(3, burst: 3), now: Self.at(0))
         bucket.charge(1, now: Self.at(0))
         #expect(bucket.nextInstant.nanoseconds == 333_333_334 - 1_000_000_000 + 1)
+    }
+
+    @Test("One more may come in its part of the time")
+    func interval() {
+        #expect(RateLimit.perSecond(10).interval == 100_000_000)
+        #expect(RateLimit.perMinute(6).interval == 10_000_000_000)
+        #expect(RateLimit.perHour(1).interval == 3_600_000_000_000)
+        #expect(RateLimit.perSecond(.max).interval == 1)
+    }
+
+    @Test("What may come in a minute or an hour may come at once, and then as the bucket fills")
+    func longer() {
+        let limits: [(RateLimit, milliseconds: Int64)] = [(.perMinute(6), 10_000), (.perHour(6), 600_000)]
+        for (limit, milliseconds) in limits {
+            var bucket = RateBucket(limit, now: Self.at(0))
+            bucket.charge(5, now: Self.at(0))
+            #expect(bucket.nextInstant <= Self.at(0))
+            bucket.charge(2, now: Self.at(0))
+            #expect(bucket.nextInstant > Self.at(milliseconds) && bucket.nextInstant <= Self.at(milliseconds + 1))
+        }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @testable import DuplexServer
 
 @Suite("Clients that ask too often")
-struct RateLimitTests {
+struct RateLimitKeyTests {
     private func testing(_ option: RouteOption, _ body: (TestClient) async throws -> Void) async throws {
         var server = WebServer(port: 0)
         server.use(option)
@@ -21,7 +21,7 @@ struct RateLimitTests {
 
     @Test("They get 429 with the time to wait, and are let in when that has passed")
     func refused() async throws {
-        try await testing(.rateLimit(.perMinute(6), burst: 2)) { client async throws in
+        try await testing(.rateLimit(.perMinute(6, burst: 2))) { client async throws in
             client.address = try SocketAddress("192.0.2.1", port: 1)
             for _ in 0..<2 { #expect(try await client.get("/").status == .ok) }
             let refused = try await client.get("/nothing")
@@ -67,7 +67,7 @@ struct RateLimitTests {
 
     @Test("A flood of addresses doesn't fill the memory")
     func flood() async throws {
-        let buckets = SharedBuckets(interval: RequestRate.perSecond(1).interval, burst: 1, capacity: 100)
+        let buckets = SharedBuckets(interval: RateLimit.perSecond(1).interval, burst: 1, capacity: 100)
         try await testing(.rateLimit(buckets, by: .address)) { client async throws in
             for number in 0..<1_000 {
                 client.address = try SocketAddress("198.18.\(number / 256).\(number % 256)", port: 1)
@@ -77,15 +77,5 @@ struct RateLimitTests {
             }
             #expect(buckets.count > 10 && buckets.count <= 100)
         }
-    }
-}
-
-@Suite struct RequestRateTests {
-    @Test("A token comes back in its part of the time")
-    func interval() {
-        #expect(RequestRate.perSecond(10).interval == 100_000_000)
-        #expect(RequestRate.perMinute(6).interval == 10_000_000_000)
-        #expect(RequestRate.perHour(1).interval == 3_600_000_000_000)
-        #expect(RequestRate.perSecond(.max).interval == 1)
     }
 }

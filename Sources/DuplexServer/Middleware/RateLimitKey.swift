@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
-import DuplexWire
+public import DuplexWire
 import HTTPTypes
 
 /// Whose requests are counted together.
@@ -50,23 +50,21 @@ extension RouteOption {
     /// The buckets are the option's: where it stands with a group or the server, its routes share them.
     ///
     /// ```swift
-    /// server.use(.rateLimit(.perSecond(10), burst: 20))
+    /// server.use(.rateLimit(.perSecond(10, burst: 20)))
     /// ```
     ///
     /// - Parameters:
-    ///   - rate: how often a client may ask in the long run.
-    ///   - burst: how many requests a client may make at once that has been silent. Default: as many as the rate names.
+    ///   - rate: how often a client may ask in the long run, and how many requests it may make at once after it has been silent.
     ///   - key: whose requests are counted together. Default: those of an address.
     ///   - clients: how many clients are kept at most, about 50 bytes each; those that asked least lately are forgotten beyond
     ///     that, and begin again. Default: 100,000.
     /// - Returns: the option.
     public static func rateLimit(
-        _ rate: RequestRate,
-        burst: Int? = nil,
+        _ rate: RateLimit,
         by key: RateLimitKey = .address,
         clients: Int = 100_000
     ) -> RouteOption {
-        let buckets = SharedBuckets(interval: rate.interval, burst: max(1, burst ?? rate.count), capacity: clients)
+        let buckets = SharedBuckets(interval: rate.interval, burst: rate.burst, capacity: clients)
         return .rateLimit(buckets, by: key)
     }
 
@@ -77,36 +75,5 @@ extension RouteOption {
             }
             throw Problem(.tooManyRequests, "You are asking too often.", headers: [.retryAfter: RetryAfter.value(wait)])
         }
-    }
-}
-
-/// How many requests in which time, at least 1; see ``RouteOption/rateLimit(_:burst:by:clients:)``.
-@nonexhaustive
-public enum RequestRate: Sendable, Hashable {
-    /// So many in a second.
-    case perSecond(Int)
-    /// So many in a minute.
-    case perMinute(Int)
-    /// So many in an hour.
-    case perHour(Int)
-
-    var count: Int {
-        switch self {
-        case .perSecond(let count), .perMinute(let count), .perHour(let count): count
-        }
-    }
-
-    private var period: Duration {
-        switch self {
-        case .perSecond: .seconds(1)
-        case .perMinute: .seconds(60)
-        case .perHour: .seconds(3_600)
-        }
-    }
-
-    /// The time in which one more may come, in nanoseconds.
-    var interval: Int64 {
-        precondition(count > 0, "A rate lets at least one request through.")
-        return max(1, period.wholeNanoseconds / Int64(count))
     }
 }
