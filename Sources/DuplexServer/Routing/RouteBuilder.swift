@@ -372,7 +372,7 @@ extension RouteBuilder {
     ///     WebSocket has.
     ///   - options: settings of this route that differ from the server's.
     ///   - admit: decides on each request. Default: all are accepted.
-    ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
+    ///   - handler: serves all connections of the path.
     public mutating func webSocket(
         _ path: String,
         _ options: RouteOption...,
@@ -381,6 +381,27 @@ extension RouteBuilder {
     ) {
         let route = WebSocketRoute(handler)
         addWebSocket(path, options, route, admit.map { Self.decision($0, route) })
+    }
+
+    /// Opens WebSockets, each handled synchronously by a handler that is made of its request.
+    ///
+    /// ```swift
+    /// server.webSocketHandler("/hello/:name") { request in Greeter(name: request.parameters["name"] ?? "") }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: makes the handler of a connection, before the handshake is answered. It may take its time. What it throws
+    ///     refuses the WebSocket, such as a ``Problem``.
+    public mutating func webSocketHandler<Handler: WebSocketHandler>(
+        _ path: String,
+        _ options: RouteOption...,
+        handler: @escaping @Sendable (Request) async throws -> Handler
+    ) {
+        addWebSocket(path, options, .task { _ in }) { request in
+            .accepted(WebSocketRoute(try await handler(request)), AcceptedHandshake())
+        }
     }
 
     /// The same with options in an array, for those who are given theirs.

@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
-public import DuplexWebSockets
+import DuplexWebSockets
 import DuplexWire
 import Tracing
 
@@ -12,8 +12,6 @@ enum WebSocketRoute: Sendable {
     /// A task that gets the request: kept apart, so that connections which don't ask for theirs don't hold it.
     case taskWithRequest(@Sendable (isolated WebSocket, Request) async throws -> Void)
     case handler(HandlerBox)
-    /// A synchronous handler that is made for each connection, of its request.
-    case handlerForRequest(@Sendable (Request) -> HandlerBox)
 
     /// The same with tasks that run in the context of their connection's span.
     func traced(_ context: InstrumentationContext) -> WebSocketRoute {
@@ -26,22 +24,13 @@ enum WebSocketRoute: Sendable {
             .taskWithRequest { socket, request in
                 try await InstrumentationContext.withValue(context) { try await handler(socket, request) }
             }
-        case .handler, .handlerForRequest: self
+        case .handler: self
         }
     }
 
     /// A route whose connections are handled synchronously.
     init(_ handler: some WebSocketHandler) {
-        self = Self.requested(handler) ?? .handler(HandlerBox.make(handler))
-    }
-
-    private static func requested(_ handler: any WebSocketHandler) -> WebSocketRoute? {
-        guard let handler = handler as? any RequestedHandler else { return nil }
-        return open(handler)
-    }
-
-    private static func open(_ handler: some RequestedHandler) -> WebSocketRoute {
-        .handlerForRequest { request in HandlerBox.make(handler.handler(for: request)) }
+        self = .handler(HandlerBox.make(handler))
     }
 }
 
@@ -105,18 +94,6 @@ final class WebSocketEndpoint: Sendable {
         }
         return options
     }
-}
-
-/// A synchronous handler that is given the request of each connection: the parameters of the path, the query, the fields.
-///
-/// What it needs of the request while the connection lasts it keeps itself, in the value that ``handler(for:)`` makes for
-/// each connection.
-public protocol RequestedHandler: WebSocketHandler {
-    /// What handles the connection that a request opens.
-    associatedtype ConnectionHandler: WebSocketHandler
-
-    /// Makes the handler of a connection; called on its loop, before the first message.
-    func handler(for request: Request) -> ConnectionHandler
 }
 
 /// A connection whose handshake has been answered with 101, on its way to become a WebSocket.

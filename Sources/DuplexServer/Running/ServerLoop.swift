@@ -181,7 +181,6 @@ final class ServerLoop: ConnectionOwner {
     /// Makes a WebSocket of a connection whose handshake has been answered.
     func open(_ upgrade: Upgrade, from connection: HTTPConnection) {
         var route = upgrade.route
-        if case .handlerForRequest(let make) = route { route = .handler(make(upgrade.request)) }
         let setup = setup(upgrade, route)
         if let context = setup.observation?.span?.context { route = route.traced(context) }
         let socket = WebSocket(loop: loop, channel: LoopBound(upgrade.channel, on: loop.thread), setup: setup)
@@ -213,7 +212,7 @@ final class ServerLoop: ConnectionOwner {
         switch route {
         case .task(let handler): spawn(.webSocket(socket, handler))
         case .taskWithRequest(let handler): spawn(.webSocket(socket) { try await handler($0, request) })
-        case .handler, .handlerForRequest: break
+        case .handler: break
         }
     }
 

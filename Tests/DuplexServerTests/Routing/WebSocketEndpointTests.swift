@@ -32,36 +32,48 @@ import Testing
     }
 }
 
-@Suite struct RequestedHandlerTests {
+@Suite struct WebSocketHandlerRouteTests {
     /// Greets by a name of the request's path, and echoes.
-    private struct Greeter: RequestedHandler {
-        struct Greeting: WebSocketHandler {
-            let name: String
+    private struct Greeter: WebSocketHandler {
+        let name: String
 
-            func opened(_ socket: isolated WebSocket) { socket.enqueue(PreparedMessage(.text("hello \(name)"))) }
+        func opened(_ socket: isolated WebSocket) { socket.enqueue(PreparedMessage(.text("hello \(name)"))) }
 
-            func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
-                socket.enqueue(bytes, kind)
-            }
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
         }
-
-        func handler(for request: Request) -> Greeting { Greeting(name: request.parameters["name"] ?? "") }
-        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {}
     }
 
-    @Test("A synchronous handler is given the request of each connection")
+    @Test("A synchronous handler is made of the request of each connection, and what that throws refuses")
     func request() async throws {
         try await withServer { server in
-            server.webSocket("/:name", handler: Greeter())
-            server.webSocket("/admitted/:name", admit: { _ in .accepted }, handler: Greeter())
+            server.webSocketHandler("/:name") { request in
+                let name = try request.parameters.require("name")
+                if name == "eve" { throw Problem(.forbidden, "Not you.") }
+                return Greeter(name: name)
+            }
         } _: { address in
-            for path in ["/ada", "/admitted/ada"] {
-                let peer = try await RawPeer.openWebSocket(to: address, path)
-                #expect(try await peer.readFrame().text == "hello ada")
+            for name in ["ada", "bob"] {
+                let peer = try await RawPeer.openWebSocket(to: address, "/\(name)")
+                #expect(try await peer.readFrame().text == "hello \(name)")
                 try await peer.send(.text("echo"))
                 #expect(try await peer.readFrame().text == "echo")
                 await peer.close()
             }
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: RawPeer.upgradeRequest("/eve")).status == 403)
+            await peer.close()
+        }
+    }
+
+    @Test("A synchronous handler serves the connections that are admitted")
+    func admitted() async throws {
+        try await withServer { server in
+            server.webSocket("/", admit: { _ in .accepted }, handler: Greeter(name: "all"))
+        } _: { address in
+            let peer = try await RawPeer.openWebSocket(to: address, "/")
+            #expect(try await peer.readFrame().text == "hello all")
+            await peer.close()
         }
     }
 }
