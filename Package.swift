@@ -44,7 +44,6 @@ let package = Package(
     products: [
         .library(name: "DuplexSockets", targets: ["DuplexSockets"]),
         .library(name: "DuplexWire", targets: ["DuplexWire"]),
-        .library(name: "DuplexDeflate", targets: ["DuplexDeflate"]),
         .library(name: "DuplexWebSockets", targets: ["DuplexWebSockets"]),
         .library(name: "DuplexDelegates", targets: ["DuplexDelegates"]),
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
@@ -106,7 +105,7 @@ let package = Package(
         // RULES: sans-I/O.
         .target(name: "DuplexWire", dependencies: ["DuplexBase", httpTypes], swiftSettings: strict),
 
-        // What compresses the messages of the wire.
+        // What compresses the messages of the wire; no product, as nothing in it is public.
         .systemLibrary(
             name: "CDuplexZlib",
             pkgConfig: "zlib",

@@ -49,13 +49,14 @@ let package = Package(
         target("forms"),
         target("events"),
         target("redis", "DuplexTopics"),
-        target("contents", "DuplexDeflate"),
+        // `DuplexDeflate` is no product, and comes with `DuplexWebSockets`.
+        target("contents", "DuplexWebSockets"),
         target("handshake", "DuplexSharing"),
         target("proxies", "DuplexWebSockets"),
         target("network", "DuplexSockets"),
         target("xml", "DuplexSharing"),
         target("har", "DuplexInspector"),
-        target("messages", "DuplexDeflate"),
+        target("messages", "DuplexWebSockets"),
     ],
     swiftLanguageModes: [.v6]
 )
