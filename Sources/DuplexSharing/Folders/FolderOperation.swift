@@ -109,14 +109,9 @@ public enum NameConflict: String, Sendable, CaseIterable {
 }
 
 /// The result of a change in a ``SharedFolder``.
-public struct FolderChange: Sendable, Hashable {
+struct FolderChange: Sendable, Hashable {
     /// Where it is now.
-    public let path: FolderPath
+    let path: FolderPath
     /// Whether something was there before.
-    public let replaced: Bool
-
-    init(path: FolderPath, replaced: Bool) {
-        self.path = path
-        self.replaced = replaced
-    }
+    let replaced: Bool
 }

@@ -6,13 +6,13 @@ import DuplexWire
 import Synchronization
 
 /// How much room there is in a ``SharedFolder``.
-public struct FolderSpace: Sendable, Hashable {
+package struct FolderSpace: Sendable, Hashable {
     /// The bytes of all files in it; 0 where there is no quota, and nobody counts.
-    public let used: UInt64
+    package let used: UInt64
     /// The bytes that may still be written: of the disk, or of the quota where that is less.
-    public let free: UInt64
+    package let free: UInt64
     /// The most bytes that it may have.
-    public let quota: UInt64?
+    package let quota: UInt64?
 }
 
 /// How many bytes the files of a folder have: counted now and then, and what was written since is added.

@@ -123,7 +123,7 @@ public final class SharedFolder: Sendable {
     ///
     /// - Returns: the space; the bytes that are used are counted if there is a quota, at most once a minute.
     /// - Throws: ``FolderError``.
-    public func space() async throws -> FolderSpace {
+    package func space() async throws -> FolderSpace {
         try await Self.run { [self] () throws(FolderError) in try countSpace() }
     }
 
@@ -301,6 +301,16 @@ public final class SharedFolder: Sendable {
         to path: FolderPath,
         onConflict conflict: NameConflict = .refuse,
         by visitor: FolderVisitor = .app
+    ) async throws -> FolderPath {
+        try await moving(from, to: path, onConflict: conflict, by: visitor).path
+    }
+
+    /// Does what ``move(_:to:onConflict:by:)`` does, and says whether something was replaced.
+    func moving(
+        _ from: FolderPath,
+        to path: FolderPath,
+        onConflict conflict: NameConflict = .refuse,
+        by visitor: FolderVisitor = .app
     ) async throws -> FolderChange {
         let operation = FolderOperation(.move, from, to: path, by: visitor)
         return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
@@ -326,6 +336,17 @@ public final class SharedFolder: Sendable {
     /// - Throws: ``FolderError``, and everything is as it was; what ``FolderOptions/before`` throws.
     @discardableResult
     public func copy(
+        _ from: FolderPath,
+        to path: FolderPath,
+        onConflict conflict: NameConflict = .refuse,
+        onlyItself: Bool = false,
+        by visitor: FolderVisitor = .app
+    ) async throws -> FolderPath {
+        try await copying(from, to: path, onConflict: conflict, onlyItself: onlyItself, by: visitor).path
+    }
+
+    /// Does what ``copy(_:to:onConflict:onlyItself:by:)`` does, and says whether something was replaced.
+    func copying(
         _ from: FolderPath,
         to path: FolderPath,
         onConflict conflict: NameConflict = .refuse,
@@ -437,7 +458,12 @@ public final class SharedFolder: Sendable {
     /// - Returns: where it is now.
     /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
     @discardableResult
-    public func restore(_ item: TrashedItem, by visitor: FolderVisitor = .app) async throws -> FolderChange {
+    public func restore(_ item: TrashedItem, by visitor: FolderVisitor = .app) async throws -> FolderPath {
+        try await restoring(item, by: visitor).path
+    }
+
+    /// Does what ``restore(_:by:)`` does; never replaces anything.
+    func restoring(_ item: TrashedItem, by visitor: FolderVisitor = .app) async throws -> FolderChange {
         try await perform(FolderOperation(.restore, item.path, by: visitor)) { [self] () throws(FolderError) in
             let change = try FolderTrash(store: store).restore(item.id)
             follow(change.path) { keeper throws(SocketError) in try keeper.remove(change.path) }

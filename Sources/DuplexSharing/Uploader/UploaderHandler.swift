@@ -245,7 +245,7 @@ final class UploaderHandler: Sendable {
             let visitor = try writer(request)
             let wanted = try await request.decode(NewName.self, decoder: CompactJSON.decoder)
             let path = try Self.path(wanted.path)
-            let change = try await folder.move(path, to: try Self.path(path.parent, wanted.name), by: visitor)
+            let change = try await folder.moving(path, to: try Self.path(path.parent, wanted.name), by: visitor)
             return try Self.changed([(path, change)])
         }
     }
@@ -282,8 +282,8 @@ final class UploaderHandler: Sendable {
             for (path, target) in Swift.zip(sources, targets) {
                 let change =
                     isMove
-                    ? try await folder.move(path, to: target, onConflict: conflict, by: visitor)
-                    : try await folder.copy(path, to: target, onConflict: conflict, by: visitor)
+                    ? try await folder.moving(path, to: target, onConflict: conflict, by: visitor)
+                    : try await folder.copying(path, to: target, onConflict: conflict, by: visitor)
                 changes.append((path, change))
             }
             return try Self.changed(changes)
@@ -364,7 +364,7 @@ final class UploaderHandler: Sendable {
             }
             var restored: [UploaderAnswer.Place] = []
             for item in items {
-                let change = try await folder.restore(item, by: visitor)
+                let change = try await folder.restoring(item, by: visitor)
                 restored.append(UploaderAnswer.Place(id: item.id, path: change.path.text))
             }
             return try UploaderAnswer.json(UploaderAnswer.Restored(restored: restored))

@@ -362,8 +362,8 @@ final class WebDAVHandler: Sendable {
         let conflict: NameConflict = overwrites ? .replace : .refuse
         let change = try await refusing(exists: Self.exists) {
             isMove
-                ? try await folder.move(request.path, to: target, onConflict: conflict, by: request.visitor)
-                : try await folder.copy(
+                ? try await folder.moving(request.path, to: target, onConflict: conflict, by: request.visitor)
+                : try await folder.copying(
                     request.path,
                     to: target,
                     onConflict: conflict,

@@ -61,7 +61,7 @@ import Testing
         try await withTestFolder(["a.txt": "new", "b.txt": "old"]) { root in
             let folder = try SharedFolder(root)
             let (from, to) = (FolderPath("a.txt")!, FolderPath("b.txt")!)
-            let change = try? await folder.move(from, to: to, onConflict: conflict)
+            let change = try? await folder.moving(from, to: to, onConflict: conflict)
             let text = { (name: String) in try? String(contentsOfFile: root + name, encoding: .utf8) }
             switch conflict {
             case .refuse: #expect(change == nil && text("a.txt") == "new" && text("b.txt") == "old")

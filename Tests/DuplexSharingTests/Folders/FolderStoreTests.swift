@@ -80,11 +80,11 @@ import Testing
     func replacing() async throws {
         try await withTestFolder(["a/b": "b", "c/d/e": "e", "f": "f", "g/h": "h"]) { root in
             let folder = try SharedFolder(root)
-            #expect(try await folder.move(Self.path("a"), to: Self.path("f"), onConflict: .replace).replaced)
+            #expect(try await folder.moving(Self.path("a"), to: Self.path("f"), onConflict: .replace).replaced)
             #expect(Self.text(root + "f/b") == "b")
-            #expect(try await folder.copy(Self.path("f/b"), to: Self.path("c"), onConflict: .replace).replaced)
+            #expect(try await folder.copying(Self.path("f/b"), to: Self.path("c"), onConflict: .replace).replaced)
             #expect(Self.text(root + "c") == "b")
-            #expect(try await folder.copy(Self.path("f"), to: Self.path("g"), onConflict: .replace).replaced)
+            #expect(try await folder.copying(Self.path("f"), to: Self.path("g"), onConflict: .replace).replaced)
             #expect(Self.text(root + "g/b") == "b" && Self.text(root + "g/h") == nil)
             let temporary = try FileManager.default.subpathsOfDirectory(atPath: root + ".duplex/temporary")
             #expect(temporary.count == 1)
@@ -96,8 +96,8 @@ import Testing
         try await withTestFolder(["a/b": "b", "c.txt": "c"]) { root in
             let folder = try SharedFolder(root)
             let (tree, file) = (try Self.path("a"), try Self.path("c.txt"))
-            #expect(try await folder.copy(tree, to: tree, onConflict: .number).path.text == "a (1)")
-            #expect(try await folder.copy(file, to: file, onConflict: .number).path.text == "c (1).txt")
+            #expect(try await folder.copy(tree, to: tree, onConflict: .number).text == "a (1)")
+            #expect(try await folder.copy(file, to: file, onConflict: .number).text == "c (1).txt")
             #expect(Self.text(root + "a (1)/b") == "b" && Self.text(root + "c (1).txt") == "c")
             for conflict in [NameConflict.refuse, .replace] {
                 #expect(await Self.code { try await folder.copy(tree, to: tree, onConflict: conflict) } == .sameplace)

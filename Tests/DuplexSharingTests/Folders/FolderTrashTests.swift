@@ -22,8 +22,8 @@ import Testing
             #expect(try await folder.entries(of: .root).entries == [])
             #expect(try await Set(folder.trash()) == [tree, file])
             #expect(tree.kind == .folder && file.kind == .file && file.size == 1 && file.path.text == "d")
-            #expect(try await folder.restore(tree).path.text == "a")
-            #expect(try await folder.restore(file).replaced == false)
+            #expect(try await folder.restore(tree).text == "a")
+            #expect(try await folder.restoring(file).replaced == false)
             #expect(Self.text(root + "a/b/c.txt") == "c" && Self.text(root + "d") == "d")
             #expect(try await folder.trash() == [])
             let error = await #expect(throws: FolderError.self) { try await folder.restore(file) }
@@ -37,10 +37,10 @@ import Testing
             let folder = try SharedFolder(root)
             let first = try await folder.moveToTrash(FolderPath("a/b/c.txt")!)
             try await folder.remove(FolderPath("a")!)
-            #expect(try await folder.restore(first).path.text == "a/b/c.txt")
+            #expect(try await folder.restore(first).text == "a/b/c.txt")
             let second = try await folder.moveToTrash(FolderPath("a/b/c.txt")!)
             try "other".write(toFile: root + "a/b/c.txt", atomically: true, encoding: .utf8)
-            #expect(try await folder.restore(second).path.text == "a/b/c (1).txt")
+            #expect(try await folder.restore(second).text == "a/b/c (1).txt")
             #expect(Self.text(root + "a/b/c.txt") == "other" && Self.text(root + "a/b/c (1).txt") == "c")
         }
     }
