@@ -58,24 +58,24 @@ public struct StageEvent: Sendable, CustomStringConvertible {
     }
 
     /// The stage.
-    public var stage: Stage
+    public package(set) var stage: Stage
     /// Whether it begins, or how it is over.
-    public var phase: Phase
+    public package(set) var phase: Phase
     /// The address that is tried or was connected to; `nil` for a name, and where there is none in memory.
-    public var address: SocketAddress?
+    public package(set) var address: SocketAddress?
     /// When, on the clock of the connection's loop.
-    public var instant: Instant
+    public package(set) var instant: Instant
     /// Which attempt of a client that reconnects it is of; 1 otherwise.
-    public var attempt: Int
+    public package(set) var attempt: Int
     /// Which request of the attempt it is for, where redirects and challenges lead to more than one; 1 otherwise.
-    public var request: Int
+    public package(set) var request: Int
     /// Where the attempt leads, without credentials and query, if it is for a WebSocket; `nil` otherwise.
-    public var url: String?
+    public package(set) var url: String?
     /// The addresses that the name has come to, in the order in which they are tried, at the end of ``Stage/nameLookup``; empty
     /// otherwise.
-    public var addresses: [SocketAddress]
+    public package(set) var addresses: [SocketAddress]
     /// How long the stage took, at its end; `nil` when it begins.
-    public var duration: Duration?
+    public package(set) var duration: Duration?
 
     /// Makes an event.
     ///
