@@ -3,7 +3,7 @@ import DuplexServer
 
 var server = WebServer(port: 8080)
 server.webSocket("/upload") { socket in
-    for try await message in socket.fragments {
+    for try await message in socket.streamedMessages {
         var count = 0
         try await socket.send(message.kind) { writer in
             for try await piece in message {

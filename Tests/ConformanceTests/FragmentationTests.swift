@@ -50,7 +50,7 @@ import Testing
     }
 
     private static func sendBack(_ socket: isolated WebSocket) async throws {
-        for try await message in socket.fragments {
+        for try await message in socket.streamedMessages {
             try await socket.send(message.kind) { writer in
                 for try await piece in message { try await writer.write(piece) }
             }

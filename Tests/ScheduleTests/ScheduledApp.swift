@@ -108,7 +108,7 @@ final class ScheduledApp: Sendable {
 
     private func receivePieces(_ socket: isolated WebSocket) async throws {
         if schedule.closesAfter == 0 { return }
-        for try await message in socket.fragments {
+        for try await message in socket.streamedMessages {
             var bytes: [UInt8] = []
             for try await piece in message { bytes += piece }
             let whole = message.kind == .text ? Message.text(String(decoding: bytes, as: UTF8.self)) : .binary(bytes)

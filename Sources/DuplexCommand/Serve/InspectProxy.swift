@@ -118,7 +118,7 @@ struct InspectProxy: Sendable {
     /// Returns once one of the two has ended.
     private static func forward(from source: WebSocket, to target: WebSocket) async {
         do {
-            for try await message in source.fragments { try await forward(message, to: target) }
+            for try await message in source.streamedMessages { try await forward(message, to: target) }
         } catch {
             // Their reports say how they ended.
         }

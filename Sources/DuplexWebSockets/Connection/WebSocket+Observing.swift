@@ -71,7 +71,7 @@ extension WebSocket {
     /// Whether this side has connected.
     package var isClient: Bool { session.masksFrames }
 
-    /// Whether messages are received in pieces, as ``fragments`` has them.
+    /// Whether messages are received in pieces, as ``streamedMessages`` has them.
     package var receivesPieces: Bool { streams?.isReceiving == true }
 
     /// Has somebody see the frames from now on.

@@ -125,7 +125,7 @@ extension WebSocket {
     // MARK: The app's side
 
     /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
-    func nextFragmentedMessage(limit: ByteCount) async throws -> StreamedMessage? {
+    func nextStreamedMessage(limit: ByteCount) async throws -> StreamedMessage? {
         if handler != nil {
             throw WebSocketError(.alreadyReceiving, message: "A synchronous handler receives from this connection.")
         }
@@ -217,10 +217,8 @@ extension WebSocket {
 
     /// The messages as they arrive, each in pieces, whatever its length.
     ///
-    /// See ``fragments(limit:)``; without a limit.
-    public nonisolated var fragments: some AsyncSequence<StreamedMessage, WebSocketError> & Sendable {
-        Fragments(socket: self, limit: .unlimited)
-    }
+    /// See ``streamedMessages(limit:)``; without a limit.
+    public nonisolated var streamedMessages: StreamedMessages { StreamedMessages(socket: self, limit: .unlimited) }
 
     /// The messages as they arrive, each in pieces.
     ///
@@ -241,14 +239,12 @@ extension WebSocket {
     ///
     /// - Parameter limit: the longest message, in bytes; a longer one fails the connection with 1009.
     /// - Returns: the messages.
-    public nonisolated func fragments(
-        limit: ByteCount
-    ) -> some AsyncSequence<StreamedMessage, WebSocketError> & Sendable {
-        Fragments(socket: self, limit: limit)
+    public nonisolated func streamedMessages(limit: ByteCount) -> StreamedMessages {
+        StreamedMessages(socket: self, limit: limit)
     }
 
     /// The messages of a connection, each in pieces; iterated by one task at a time.
-    struct Fragments: AsyncSequence, Sendable {
+    public struct StreamedMessages: AsyncSequence, Sendable {
         let socket: WebSocket
         let limit: ByteCount
 
@@ -267,7 +263,7 @@ extension WebSocket {
                 isolation actor: isolated (any Actor)?
             ) async throws(WebSocketError) -> StreamedMessage? {
                 do {
-                    return try await socket.nextFragmentedMessage(limit: limit)
+                    return try await socket.nextStreamedMessage(limit: limit)
                 } catch {
                     throw WebSocketError(endOfWait: error)
                 }
@@ -541,7 +537,7 @@ extension WebSocket {
 
 /// A stream of bytes in both directions, carried by binary messages whose bounds mean nothing.
 ///
-/// Reads as ``WebSocket/fragments`` does: messages of any length, in bounded memory, from the first ask on, while a
+/// Reads as ``WebSocket/streamedMessages`` does: messages of any length, in bounded memory, from the first ask on, while a
 /// slow reader slows the peer down. The peer ends its side by closing with 1000. A WebSocket has no half-close: who
 /// ends its own side gets nothing more either. One task reads at a time; any number may write.
 public struct WebSocketStream: AsyncSequence, Sendable {
@@ -642,7 +638,7 @@ extension WebSocket {
     private func readPiece(_ streams: PieceTraffic) async throws -> [UInt8]? {
         while true {
             if streams.inbox.isReading, let piece = try await nextPiece(of: streams.messageNumber) { return piece }
-            guard let message = try await nextFragmentedMessage(limit: .unlimited) else {
+            guard let message = try await nextStreamedMessage(limit: .unlimited) else {
                 if session.report.code == .normalClosure { return nil }
                 throw notOpen()
             }

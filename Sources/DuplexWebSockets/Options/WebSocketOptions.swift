@@ -110,10 +110,10 @@ public struct WebSocketOptions: Sendable {
         get { connectOptions.timeout }
         set { connectOptions.timeout = newValue }
     }
-    /// Whether messages are received in pieces from the first one on, so that ``WebSocket/fragments`` misses none
+    /// Whether messages are received in pieces from the first one on, so that ``WebSocket/streamedMessages`` misses none
     /// however long it is.
     ///
-    /// Default: false, which is from the first use of ``WebSocket/fragments`` on.
+    /// Default: false, which is from the first use of ``WebSocket/streamedMessages`` on.
     public var streamsMessages = false
     /// What secures connections to `wss:`.
     ///

@@ -229,7 +229,7 @@ import Testing
         try await withServer { server in
             server.webSockets.compression = compression
             server.webSocket("/") { socket in
-                for try await message in socket.fragments {
+                for try await message in socket.streamedMessages {
                     try await socket.send(message.kind) { writer in
                         for try await piece in message { try await writer.write(piece) }
                     }
@@ -242,7 +242,7 @@ import Testing
                     for _ in 0..<300 { try await writer.write(String(repeating: "€ä\(round)", count: 3_000)) }
                 }
                 var count = 0
-                var iterator = client.fragments.makeAsyncIterator()
+                var iterator = client.streamedMessages.makeAsyncIterator()
                 if let message = try await iterator.next() {
                     for try await piece in message {
                         #expect(String(validating: piece, as: UTF8.self) != nil)

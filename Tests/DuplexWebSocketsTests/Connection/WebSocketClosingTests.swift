@@ -316,7 +316,7 @@ import Testing
         var options = WebSocketOptions()
         options.streamsMessages = true
         try await withClient(options: options) { socket, peer in
-            var messages = socket.fragments.makeAsyncIterator()
+            var messages = socket.streamedMessages.makeAsyncIterator()
             try await peer.send(.text("begun", isFinal: false))
             let message = try #require(try await messages.next())
             let pieces = message.makeAsyncIterator()

@@ -153,7 +153,7 @@ import Testing
             let peerClose = await loop.begin { await reading.client.close() }
             #expect(try await peerClose.value.isClean)
             var taken: [String] = []
-            for try await message in reading.server.fragments {
+            for try await message in reading.server.streamedMessages {
                 var bytes: [UInt8] = []
                 for try await piece in message { bytes += piece }
                 taken.append(String(decoding: bytes, as: UTF8.self))

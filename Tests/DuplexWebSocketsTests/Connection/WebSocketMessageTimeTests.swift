@@ -81,7 +81,7 @@ struct WebSocketMessageTimeTests {
     }
 
     private static func firstMessage(_ socket: isolated WebSocket) async throws -> [UInt8] {
-        for try await message in socket.fragments {
+        for try await message in socket.streamedMessages {
             var bytes: [UInt8] = []
             for try await piece in message { bytes += piece }
             return bytes

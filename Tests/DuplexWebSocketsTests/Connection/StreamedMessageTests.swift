@@ -24,7 +24,7 @@ import Testing
     }
 
     private static func next(_ socket: WebSocket) async throws -> StreamedMessage {
-        var iterator = socket.fragments.makeAsyncIterator()
+        var iterator = socket.streamedMessages.makeAsyncIterator()
         guard let message = try await iterator.next() else { throw CancellationError() }
         return message
     }
@@ -43,7 +43,7 @@ import Testing
             #expect(try await iterator.next() == nil)
             #expect(try await iterator.next() == nil)
             var rest: [[UInt8]] = []
-            for try await message in socket.fragments { rest.append(try await Self.bytes(of: message)) }
+            for try await message in socket.streamedMessages { rest.append(try await Self.bytes(of: message)) }
             #expect(rest == [[], [3]])
         }
     }
@@ -54,7 +54,7 @@ import Testing
         try await withServer { server in
             server.webSockets.pings = .disabled
             server.webSocket("/") { socket in
-                for try await message in socket.fragments {
+                for try await message in socket.streamedMessages {
                     var count = 0
                     var largest = 0
                     var held = 0
@@ -126,7 +126,7 @@ import Testing
     @Test("What messages in pieces and the pieces throw is caught without a cast")
     func typedFailure() async throws {
         try await withClient(options: Self.streaming) { socket, peer in
-            let first = await waiting(on: socket, for: socket.fragments)
+            let first = await waiting(on: socket, for: socket.streamedMessages)
             first.cancel()
             #expect(try await first.value?.code == .cancelled)
             try await peer.send(.binary([1], isFinal: false))
@@ -137,7 +137,7 @@ import Testing
             let rest = Task { await taken(message) }
             await peer.reset()
             #expect(await rest.value.error?.code == .connectionLost)
-            #expect(await taken(socket.fragments).error?.code == .connectionLost)
+            #expect(await taken(socket.streamedMessages).error?.code == .connectionLost)
         }
     }
 
@@ -237,11 +237,11 @@ import Testing
         try await withClient(options: Self.streaming) { socket, peer in
             try await peer.send(.binary([1]), .close(1_000))
             var count = 0
-            for try await message in socket.fragments { count += try await Self.bytes(of: message).count }
+            for try await message in socket.streamedMessages { count += try await Self.bytes(of: message).count }
             #expect(count == 1)
         }
         try await withClient(options: Self.streaming) { socket, peer in
-            let reader = await waiting(on: socket) { socket in try await socket.nextFragmentedMessage(limit: .unlimited)
+            let reader = await waiting(on: socket) { socket in try await socket.nextStreamedMessage(limit: .unlimited)
             }
             try await peer.send(.close(1_011))
             await expect(.closed) { try await reader.value }
@@ -271,7 +271,7 @@ import Testing
     @Test("A message beyond the limit fails with 1009, after what was right of it; wrong text with 1007")
     func violations() async throws {
         try await withClient(options: Self.streaming) { socket, peer in
-            var iterator = socket.fragments(limit: 3).makeAsyncIterator()
+            var iterator = socket.streamedMessages(limit: 3).makeAsyncIterator()
             try await peer.send(.binary([1, 2, 3]))
             _ = try await iterator.next()
             try await peer.send(.binary([1, 2], isFinal: false), .continuation([3, 4]))
@@ -300,7 +300,7 @@ import Testing
             server.webSockets.compression = .required
             server.limits.messages = limits
             server.webSocket("/") { socket in
-                for try await message in socket.fragments {
+                for try await message in socket.streamedMessages {
                     try await socket.send("\(try await Self.bytes(of: message).count)")
                 }
             }
@@ -327,7 +327,7 @@ import Testing
             server.webSockets.compression = compression
             server.limits.messages = limits
             server.webSocket("/") { socket in
-                for try await message in socket.fragments {
+                for try await message in socket.streamedMessages {
                     var count = 0
                     var held = 0
                     for try await piece in message {
