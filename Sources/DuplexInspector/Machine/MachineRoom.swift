@@ -111,7 +111,10 @@ final class NetworkWatch: Sendable {
         task?.cancel()
     }
 
-    private static func note(_ news: NetworkChanges, in changes: LiveRing<Change>) async throws {
+    private static func note(
+        _ news: some AsyncSequence<NetworkChange, any Error> & Sendable,
+        in changes: LiveRing<Change>
+    ) async throws {
         for try await change in news {
             let entry = Change(time: Date().timeIntervalSince1970, text: "\(change)")
             changes.append(size: entry.text.utf8.count) { _ in entry }

@@ -63,32 +63,21 @@ struct PendingChanges {
     }
 }
 
-/// Changes of the network as they come, from the moment on at which the sequence was asked for.
-///
-/// Up to 256 changes wait for a reader; a change that waits already moves to the end instead of waiting twice. Beyond
-/// that all become one ``NetworkChange/missed``. Ends when the monitor is stopped; throws ``SocketError`` when it can't
-/// go on, such as with ``SocketError/Code/loopStopped``, and `CancellationError`. Of several tasks that read one
-/// sequence, each change goes to one.
-public struct NetworkChanges: AsyncSequence, Sendable {
-    /// What is read.
-    public typealias Element = NetworkChange
-
+/// Changes of the network as they come; see ``NetworkMonitor/changes``.
+struct NetworkChanges: AsyncSequence, Sendable {
     let queue: NetworkChangeQueue
     /// Kept, so that it goes on for as long as somebody reads.
     let monitor: NetworkMonitor?
 
-    /// Reads one change after the other.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         let changes: NetworkChanges
 
-        /// The next change; `nil` once the monitor was stopped.
-        public mutating func next() async throws -> NetworkChange? {
+        mutating func next() async throws -> NetworkChange? {
             try await changes.queue.next()
         }
     }
 
-    /// Begins to iterate.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(changes: self)
     }
 }

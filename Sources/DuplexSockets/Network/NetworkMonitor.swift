@@ -60,7 +60,12 @@ public final class NetworkMonitor: Sendable {
     }
 
     /// The changes from now on; each sequence gets all of them.
-    public var changes: NetworkChanges {
+    ///
+    /// Up to 256 changes wait for a reader; a change that waits already moves to the end instead of waiting twice. Beyond
+    /// that all become one ``NetworkChange/missed``. A sequence ends when the monitor is stopped; it throws ``SocketError``
+    /// when the monitor can't go on, such as with ``SocketError/Code/loopStopped``, and `CancellationError`. If several tasks
+    /// read one sequence, each change goes to one of them.
+    public var changes: some AsyncSequence<NetworkChange, any Error> & Sendable {
         let queue = NetworkChangeQueue()
         listeners.add(queue)
         return NetworkChanges(queue: queue, monitor: self)

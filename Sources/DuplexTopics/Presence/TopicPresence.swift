@@ -40,12 +40,12 @@ public struct TopicPresence: Sendable {
 
     /// The joins and leaves from now on.
     ///
-    /// Each iterator watches from the moment when it is made. Make it first and then ask for ``members(limit:)``: so
-    /// nobody is missed.
+    /// Each iterator watches from the moment when it is made, until it is dropped or its task is cancelled. Make it first and
+    /// then ask for ``members(limit:)``: so nobody is missed.
     ///
-    /// The loop over it throws ``TopicError`` with `invalidName`, `invalidArgument` or `limitReached` at the first change; with
-    /// `slowSubscriber` once more than 1,000 waited, after those: ask for the members anew then. It ends when its task is
-    /// cancelled.
+    /// Ends when the task is cancelled. The first change throws a ``TopicError`` with `invalidName`, `invalidArgument` or
+    /// `limitReached`. After 1,000 changes that weren't taken, the next is a ``TopicError`` with `slowSubscriber`: ask for the
+    /// members anew then.
     public var changes: some AsyncSequence<PresenceChange, TopicError> & Sendable { PresenceChanges(hub, topic) }
 
     // MARK: Being there
@@ -131,12 +131,10 @@ struct PresenceChanges: AsyncSequence, Sendable {
         self.topic = topic
     }
 
-    /// Begins to watch.
     func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(PresenceWatch(hub, topic))
     }
 
-    /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
     struct AsyncIterator: AsyncIteratorProtocol {
         private let watch: PresenceWatch
 
@@ -144,13 +142,7 @@ struct PresenceChanges: AsyncSequence, Sendable {
             self.watch = watch
         }
 
-        /// The next change; `nil` once the task is cancelled.
-        ///
-        /// - Throws: ``TopicError`` with `invalidName`, `invalidArgument` or `limitReached` at the first one; with
-        ///   `slowSubscriber` once more than 1,000 waited, after those. Ask for the members anew then.
-        mutating func next(
-            isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(TopicError) -> PresenceChange? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(TopicError) -> PresenceChange? {
             try await watch.next()
         }
     }

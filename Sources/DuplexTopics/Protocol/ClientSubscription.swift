@@ -5,20 +5,21 @@ import DuplexWire
 
 /// The messages of a topic at a server; see ``TopicClient/subscribe(to:replay:)``.
 ///
-/// It subscribes when it is iterated, once at a time. Each message that the server keeps comes once, however often the
-/// connection is lost; if some are missing, ``TopicMessage/isAfterGap`` is true.
+/// An app's compiler sees the type, so that its loops call it directly.
+@usableFromInline
 struct ClientSubscription: AsyncSequence, Sendable {
     private let client: TopicClient
     private let name: String
     private let replay: TopicReplay
 
+    @usableFromInline
     init(_ client: TopicClient, _ name: String, _ replay: TopicReplay) {
         self.client = client
         self.name = name
         self.replay = replay
     }
 
-    /// Subscribes.
+    @usableFromInline
     func makeAsyncIterator() -> AsyncIterator {
         let (name, replay) = (name, replay)
         let feed = ClientFeed<TopicMessage>(
@@ -34,7 +35,7 @@ struct ClientSubscription: AsyncSequence, Sendable {
         )
     }
 
-    /// Iterates over the messages; unsubscribes when it is dropped, or its task is cancelled.
+    @usableFromInline
     struct AsyncIterator: AsyncIteratorProtocol {
         private let lease: ClientLease<TopicMessage>
 
@@ -42,13 +43,8 @@ struct ClientSubscription: AsyncSequence, Sendable {
             self.lease = lease
         }
 
-        /// The next message; `nil` once the client is closed, or the task is cancelled.
-        ///
-        /// - Throws: ``TopicError``: the server's refusal, `limitReached` where the client has a subscription to some
-        ///   of it already, `unavailable` when the client has given up.
-        mutating func next(
-            isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(TopicError) -> TopicMessage? {
+        @usableFromInline
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(TopicError) -> TopicMessage? {
             guard let (message, dropped) = try await lease.feed.next() else { return nil }
             return dropped == 0 ? message : message.behind(dropped)
         }
@@ -129,7 +125,6 @@ struct ClientPresenceChanges: AsyncSequence, Sendable {
         self.topic = topic
     }
 
-    /// Begins to watch.
     func makeAsyncIterator() -> AsyncIterator {
         let topic = topic
         let feed = ClientFeed<PresenceChange>(mostItems: 10_000, mostBytes: .max)
@@ -142,7 +137,6 @@ struct ClientPresenceChanges: AsyncSequence, Sendable {
         )
     }
 
-    /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
     struct AsyncIterator: AsyncIteratorProtocol {
         private let lease: ClientLease<PresenceChange>
 
@@ -150,13 +144,7 @@ struct ClientPresenceChanges: AsyncSequence, Sendable {
             self.lease = lease
         }
 
-        /// The next change; `nil` once the client is closed, or the task is cancelled.
-        ///
-        /// - Throws: ``TopicError``: the server's refusal, `limitReached` where the client watches the topic already,
-        ///   `slowSubscriber` once more than 10,000 waited, `unavailable` when the client has given up.
-        mutating func next(
-            isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(TopicError) -> PresenceChange? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(TopicError) -> PresenceChange? {
             guard let (change, dropped) = try await lease.feed.next() else { return nil }
             if dropped > 0 { throw TopicError(.slowSubscriber, "More came and went than was taken.") }
             return change

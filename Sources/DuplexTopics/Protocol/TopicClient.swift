@@ -69,16 +69,18 @@ public actor TopicClient {
 
     /// The messages of a topic, or of all topics that match a pattern.
     ///
-    /// After a lost connection it resumes: each message that the server keeps comes once. The subscriptions of one
-    /// client may not overlap, as `room/#` and `room/42` do.
+    /// The sequence subscribes when it is iterated, once at a time, and unsubscribes when its iterator is dropped or its task
+    /// is cancelled. After a lost connection it resumes: each message that the server keeps comes once, and if some are missing,
+    /// ``TopicMessage/isAfterGap`` is true. The subscriptions of one client may not overlap, as `room/#` and `room/42` do.
+    ///
+    /// Ends when the client is closed or the task is cancelled. Throws a ``TopicError``: the server's refusal, `limitReached` if
+    /// the client has a subscription to some of the topic already, `unavailable` when the client has given up.
     ///
     /// - Parameters:
     ///   - topic: the name, or a pattern.
     ///   - replay: what is given of the past; of a pattern nothing is. Default: nothing.
-    /// - Returns: the messages. Iterating subscribes, and the end of the iterator or of its task unsubscribes. The loop throws
-    ///   ``TopicError``: the server's refusal, `limitReached` if the client has a subscription to some of it already,
-    ///   `unavailable` when the client has given up. It ends once the client is closed, or the task is cancelled. If messages are
-    ///   missing, ``TopicMessage/isAfterGap`` is true.
+    /// - Returns: the messages.
+    @inlinable
     public nonisolated func subscribe(
         to topic: String,
         replay: TopicReplay = .none
@@ -154,12 +156,15 @@ public actor TopicClient {
     /// The members of a topic, and then the joins and leaves.
     ///
     /// It begins with the present members, each as a join. Changes during a lost connection are reported after it. In a
-    /// topic of more than 1,000 members only changes during a connection are reported.
+    /// topic of more than 1,000 members only changes during a connection are reported. The watching ends when the iterator is
+    /// dropped or its task is cancelled.
+    ///
+    /// Ends when the client is closed or the task is cancelled. Throws a ``TopicError``: the server's refusal, `limitReached` if
+    /// the client watches the topic already, `slowSubscriber` once more than 10,000 changes waited, `unavailable` when the client
+    /// has given up.
     ///
     /// - Parameter topic: the name of the topic; watched once at a time.
-    /// - Returns: the changes. The loop throws ``TopicError``: the server's refusal, `limitReached` if the client watches the topic
-    ///   already, `slowSubscriber` once more than 10,000 waited, `unavailable` when the client has given up. It ends once the
-    ///   client is closed, or the task is cancelled.
+    /// - Returns: the changes.
     public nonisolated func presenceChanges(
         of topic: String
     ) -> some AsyncSequence<PresenceChange, TopicError> & Sendable {

@@ -218,7 +218,10 @@ extension WebSocket {
     /// The messages as they arrive, each in pieces, whatever its length.
     ///
     /// See ``streamedMessages(limit:)``; without a limit.
-    public nonisolated var streamedMessages: StreamedMessages { StreamedMessages(socket: self, limit: .unlimited) }
+    @inlinable
+    public nonisolated var streamedMessages: some AsyncSequence<StreamedMessage, WebSocketError> & Sendable {
+        StreamedMessages(socket: self, limit: .unlimited)
+    }
 
     /// The messages as they arrive, each in pieces.
     ///
@@ -239,26 +242,33 @@ extension WebSocket {
     ///
     /// - Parameter limit: the longest message, in bytes; a longer one fails the connection with 1009.
     /// - Returns: the messages.
-    public nonisolated func streamedMessages(limit: ByteCount) -> StreamedMessages {
+    @inlinable
+    public nonisolated func streamedMessages(
+        limit: ByteCount
+    ) -> some AsyncSequence<StreamedMessage, WebSocketError> & Sendable {
         StreamedMessages(socket: self, limit: limit)
     }
 
-    /// The messages of a connection, each in pieces; iterated by one task at a time.
-    public struct StreamedMessages: AsyncSequence, Sendable {
+    /// The messages of a connection, each in pieces.
+    ///
+    /// An app's compiler sees the type, so that its loops call it directly.
+    @usableFromInline
+    struct StreamedMessages: AsyncSequence, Sendable {
         let socket: WebSocket
         let limit: ByteCount
 
-        /// Waits for one message after the other.
+        @usableFromInline
+        init(socket: WebSocket, limit: ByteCount) {
+            self.socket = socket
+            self.limit = limit
+        }
+
+        @usableFromInline
         struct AsyncIterator: AsyncIteratorProtocol {
             let socket: WebSocket
             let limit: ByteCount
 
-            /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
-            mutating func next() async throws(WebSocketError) -> StreamedMessage? {
-                try await next(isolation: nil)
-            }
-
-            /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
+            @usableFromInline
             mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(WebSocketError) -> StreamedMessage? {
@@ -270,7 +280,7 @@ extension WebSocket {
             }
         }
 
-        /// Begins to iterate.
+        @usableFromInline
         func makeAsyncIterator() -> AsyncIterator { AsyncIterator(socket: socket, limit: limit) }
     }
 }

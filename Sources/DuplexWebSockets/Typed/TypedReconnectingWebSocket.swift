@@ -50,29 +50,33 @@ public struct TypedReconnectingWebSocket<Incoming: Sendable, Outgoing: Sendable>
     /// ``WebSocketError/Code/decodingFailed``.
     ///
     /// A message that can't be decoded ends a `for` loop with its error, and the client goes on. To go on reading, ask for
-    /// the next by hand, or iterate again, or choose ``UndecodablePolicy/skip(_:)``.
+    /// the next by hand, or iterate again, or choose ``UndecodablePolicy/skip(_:)``. Iterated by one task at a time.
+    @inlinable
     public var messages: some AsyncSequence<Incoming, WebSocketError> & Sendable { Messages(typed: self) }
 
-    /// The values of a client; iterated by one task at a time.
+    /// The values of a client.
+    ///
+    /// An app's compiler sees the type, so that its loops call it directly.
+    @usableFromInline
     struct Messages: AsyncSequence, Sendable {
         let typed: TypedReconnectingWebSocket
 
-        /// Waits for one value after the other.
+        @usableFromInline
+        init(typed: TypedReconnectingWebSocket) {
+            self.typed = typed
+        }
+
+        @usableFromInline
         struct AsyncIterator: AsyncIteratorProtocol {
             let typed: TypedReconnectingWebSocket
 
-            /// The next value; `nil` once the client has ended in order.
-            mutating func next() async throws(WebSocketError) -> Incoming? {
-                try await typed.nextValue()
-            }
-
-            /// The next value; `nil` once the client has ended in order.
+            @usableFromInline
             mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> Incoming? {
                 try await typed.nextValue()
             }
         }
 
-        /// Begins to iterate, or goes on where another iterator has stopped.
+        @usableFromInline
         func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(typed: typed)
         }

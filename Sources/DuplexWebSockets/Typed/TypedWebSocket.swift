@@ -64,29 +64,33 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// The values as they arrive; ends as ``WebSocket/messages`` does, and throws as ``receive()`` does.
     ///
     /// A message that can't be decoded ends a `for` loop with its error. To go on, ask for the next by hand, or iterate
-    /// again, or choose ``UndecodablePolicy/skip(_:)``.
+    /// again, or choose ``UndecodablePolicy/skip(_:)``. Iterated by one task at a time.
+    @inlinable
     public var messages: some AsyncSequence<Incoming, WebSocketError> & Sendable { Messages(typed: self) }
 
-    /// The values of a connection; iterated by one task at a time.
+    /// The values of a connection.
+    ///
+    /// An app's compiler sees the type, so that its loops call it directly.
+    @usableFromInline
     struct Messages: AsyncSequence, Sendable {
         let typed: TypedWebSocket
 
-        /// Waits for one value after the other.
+        @usableFromInline
+        init(typed: TypedWebSocket) {
+            self.typed = typed
+        }
+
+        @usableFromInline
         struct AsyncIterator: AsyncIteratorProtocol {
             let typed: TypedWebSocket
 
-            /// The next value; `nil` once the connection has ended in order.
-            mutating func next() async throws(WebSocketError) -> Incoming? {
-                try await typed.nextValue()
-            }
-
-            /// The next value; `nil` once the connection has ended in order.
+            @usableFromInline
             mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> Incoming? {
                 try await typed.nextValue()
             }
         }
 
-        /// Begins to iterate, or goes on where another iterator has stopped.
+        @usableFromInline
         func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(typed: typed)
         }

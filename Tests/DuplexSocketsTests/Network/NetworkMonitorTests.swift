@@ -33,12 +33,12 @@ struct NetworkMonitorTests {
 
     /// What is told of one interface, routes left out, until a change has come.
     private func read(
-        _ iterator: inout NetworkChanges.AsyncIterator,
+        _ iterator: inout some AsyncIteratorProtocol<NetworkChange, any Error>,
         of interface: String,
         until last: NetworkChange
     ) async throws -> [NetworkChange] {
         var changes: [NetworkChange] = []
-        while let change = try await iterator.next() {
+        while let change = try await iterator.next(isolation: #isolation) {
             switch change {
             case .interfaceUp(interface), .interfaceDown(interface), .addressAdded(_, interface),
                 .addressRemoved(_, interface):
@@ -82,8 +82,8 @@ struct NetworkMonitorTests {
         }
     }
 
-    private func route(_ changes: inout NetworkChanges.AsyncIterator) async throws {
-        while let change = try await changes.next() {
+    private func route(_ changes: inout some AsyncIteratorProtocol<NetworkChange, any Error>) async throws {
+        while let change = try await changes.next(isolation: #isolation) {
             if change == .routeChanged || change == .missed { return }
         }
         Issue.record("the sequence ended before the route")
@@ -124,7 +124,8 @@ struct NetworkMonitorTests {
             monitor.stop()
             while try await one.next() != nil {}
             while try await other.next() != nil {}
-            #expect(try await monitor.changes.makeAsyncIterator().queueNext() == nil)
+            var ended = monitor.changes.makeAsyncIterator()
+            #expect(try await ended.next() == nil)
         }
     }
 
@@ -199,7 +200,7 @@ struct NetworkMonitorTests {
     private static func connect(
         _ endpoint: Endpoint,
         _ options: ConnectOptions,
-        _ changes: NetworkChanges,
+        _ changes: some AsyncSequence<NetworkChange, any Error> & Sendable,
         _ interface: String
     ) async throws -> (Socket, [NetworkChange]) {
         var seen: [NetworkChange] = []
@@ -218,14 +219,6 @@ struct NetworkMonitorTests {
             }
         }
         throw CancellationError()
-    }
-}
-
-extension NetworkChanges.AsyncIterator {
-    /// The next element, of an iterator that is only lent.
-    fileprivate func queueNext() async throws -> NetworkChange? {
-        var copy = self
-        return try await copy.next()
     }
 }
 #endif

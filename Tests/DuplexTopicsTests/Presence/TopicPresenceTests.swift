@@ -142,7 +142,7 @@ struct PresenceChangesTests {
             #expect(try await changes.next() == .left(PresenceMember(id: "\(number)")))
         }
         do throws(TopicError) {
-            _ = try await changes.next()
+            _ = try await changes.next(isolation: #isolation)
             Issue.record("It wasn't told.")
         } catch {
             #expect(error.code == .slowSubscriber)

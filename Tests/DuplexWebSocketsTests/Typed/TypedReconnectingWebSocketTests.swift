@@ -54,7 +54,7 @@ import Testing
             let peer = try await accept()
             try await peer.acceptWebSocket(followedBy: [.binary([1])])
             var values = typed.messages.makeAsyncIterator()
-            await expect(.decodingFailed) { try await values.next() }
+            await expect(.decodingFailed) { try await values.next(isolation: #isolation) }
             #expect(try await peer.readFrame().closeCode == 1_003)
             #expect(await client.state == .ended(.closed))
             await peer.reset()

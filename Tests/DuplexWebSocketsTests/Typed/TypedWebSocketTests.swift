@@ -51,7 +51,7 @@ import Testing
             }
             #expect(try await typed.receive() == Note(id: 1, text: "right"))
             var iterator = typed.messages.makeAsyncIterator()
-            await expect(.decodingFailed) { try await iterator.next() }
+            await expect(.decodingFailed) { try await iterator.next(isolation: #isolation) }
             #expect(try await iterator.next() == Note(id: 2, text: "right"))
             #expect(try await iterator.next() == nil)
         }
