@@ -25,7 +25,7 @@ extension DelegatedReconnectingWebSocket {
     ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
     public convenience init(
-        urls: [String],
+        _ urls: [String],
         policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
@@ -35,7 +35,7 @@ extension DelegatedReconnectingWebSocket {
         on group: EventLoopGroup = .shared
     ) {
         self.init(
-            urls: urls,
+            urls,
             policy: policy,
             options: options,
             delegate: delegate,
@@ -58,7 +58,7 @@ extension DelegatedReconnectingWebSocket {
     ///   - group: the loops of which one becomes the client's.
     @MainActor
     public convenience init(
-        urls: [URL],
+        _ urls: [URL],
         policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate)? = nil,
@@ -67,7 +67,7 @@ extension DelegatedReconnectingWebSocket {
         on group: EventLoopGroup = .shared
     ) {
         self.init(
-            urls: urls.map(\.absoluteString),
+            urls.map(\.absoluteString),
             policy: policy,
             options: options,
             delegate: delegate,
@@ -89,7 +89,7 @@ extension DelegatedReconnectingWebSocket {
     ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
     public convenience init(
-        urls: [URL],
+        _ urls: [URL],
         policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
@@ -99,7 +99,7 @@ extension DelegatedReconnectingWebSocket {
         on group: EventLoopGroup = .shared
     ) {
         self.init(
-            urls: urls.map(\.absoluteString),
+            urls.map(\.absoluteString),
             policy: policy,
             options: options,
             delegate: delegate,
@@ -122,7 +122,7 @@ extension DelegatedReconnectingWebSocket {
     ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
     public convenience init(
-        urls: [URL],
+        _ urls: [URL],
         policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
@@ -132,7 +132,7 @@ extension DelegatedReconnectingWebSocket {
         on group: EventLoopGroup = .shared
     ) {
         self.init(
-            urls: urls.map(\.absoluteString),
+            urls.map(\.absoluteString),
             policy: policy,
             options: options,
             delegate: delegate,
@@ -167,7 +167,7 @@ extension DelegatedReconnectingWebSocket {
         var options = options
         let url = try options.webSocketOptions.apply(request)
         self.init(
-            urls: [url.absoluteString],
+            [url.absoluteString],
             policy: policy,
             options: options,
             delegate: delegate,
@@ -202,7 +202,7 @@ extension DelegatedReconnectingWebSocket {
         var options = options
         let url = try options.webSocketOptions.apply(request)
         self.init(
-            urls: [url.absoluteString],
+            [url.absoluteString],
             policy: policy,
             options: options,
             delegate: delegate,
@@ -238,7 +238,7 @@ extension DelegatedReconnectingWebSocket {
         var options = options
         let url = try options.webSocketOptions.apply(request)
         self.init(
-            urls: [url.absoluteString],
+            [url.absoluteString],
             policy: policy,
             options: options,
             delegate: delegate,

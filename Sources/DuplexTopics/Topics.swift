@@ -60,7 +60,7 @@ public final class Topics: Sendable {
 
     /// Ends the backplane: nothing is published to other nodes any more, and nothing comes from them.
     ///
-    /// Subscriptions stay, and nothing comes by them any more; with ``TopicOptions/WhileAway/deliverHere`` what is published here does. It
+    /// Subscriptions stay, and nothing comes by them any more; with ``TopicOptions/WhenDisconnected/deliverHere`` what is published here does. It
     /// ends by itself once nothing uses the topics. Without a backplane it does nothing; twice is the same as once.
     public func close() async {
         await core.backplane?.close()

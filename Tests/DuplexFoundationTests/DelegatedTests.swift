@@ -102,7 +102,7 @@ import FoundationNetworking
             let queue = recorder.queue
             let url = try Self.url("ws://\(address)/")
             for client in [
-                DelegatedReconnectingWebSocket(urls: [url], delegate: recorder, queue: queue),
+                DelegatedReconnectingWebSocket([url], delegate: recorder, queue: queue),
                 try DelegatedReconnectingWebSocket(request: Self.request("\(url)"), delegate: recorder, queue: queue),
             ] {
                 let states = client.states
@@ -117,7 +117,7 @@ import FoundationNetworking
                 #expect(seen == [.idle, .connecting, .connected, .idle])
             }
             // One that is never opened has an end as well.
-            let unopened = DelegatedReconnectingWebSocket(urls: [url], delegate: recorder, queue: queue)
+            let unopened = DelegatedReconnectingWebSocket([url], delegate: recorder, queue: queue)
             unopened.close()
             for await state in unopened.states { #expect(state == .idle) }
         }

@@ -44,7 +44,7 @@ import Testing
     func reconnecting() async throws {
         try await withServer(Self.serve) { address in
             let sender = Sender()
-            let socket = DelegatedReconnectingWebSocket(urls: ["ws://\(address)/"], delegate: sender, queue: .global())
+            let socket = DelegatedReconnectingWebSocket(["ws://\(address)/"], delegate: sender, queue: .global())
             socket.open()
             try socket.send(Data([1, 255]))
             #expect(await sender.received.first { _ in true } == .binary([1, 255]))

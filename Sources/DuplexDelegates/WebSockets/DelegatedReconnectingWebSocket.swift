@@ -63,7 +63,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - onOpen: the first thing on each connection, such as logging in; as of `ReconnectingWebSocket`. Default: nothing.
     @MainActor
     public convenience init(
-        urls: [String],
+        _ urls: [String],
         policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate)? = nil,
@@ -90,7 +90,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - group: the loops of which one becomes the client's.
     ///   - onOpen: the first thing on each connection, such as logging in; as of `ReconnectingWebSocket`. Default: nothing.
     public convenience init(
-        urls: [String],
+        _ urls: [String],
         policy: ReconnectPolicy = ReconnectPolicy(),
         options: ReconnectOptions = ReconnectOptions(),
         delegate: (any ReconnectingDelegate & Sendable)?,
@@ -101,7 +101,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         onOpen: (@Sendable (isolated WebSocket) async throws -> Void)? = nil
     ) {
         self.init(
-            urls: urls,
+            urls,
             policy: policy,
             options: options,
             delegate: delegate,
@@ -115,7 +115,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
 
     /// Makes a client, whose delegate is called on a place of the caller's.
     package convenience init(
-        urls: [String],
+        _ urls: [String],
         policy: ReconnectPolicy,
         options: ReconnectOptions,
         delegate: (any ReconnectingDelegate & Sendable)?,

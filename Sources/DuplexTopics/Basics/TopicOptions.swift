@@ -74,10 +74,10 @@ public struct TopicOptions: Sendable {
     /// What happens to messages that are published while a backplane can't reach the others.
     ///
     /// Default: `.waitOrFail`.
-    public var whenDisconnected = WhileAway.waitOrFail
+    public var whenDisconnected = WhenDisconnected.waitOrFail
 
     /// What happens to messages that are published while a backplane can't reach the others.
-    public enum WhileAway: Sendable, Hashable {
+    public enum WhenDisconnected: Sendable, Hashable {
         /// They wait in the bounds of the backplane, and reach nobody until it is back; beyond the bounds they fail.
         case waitOrFail
         /// They go to the subscribers of this process at once, without a position, and to no other process; they aren't

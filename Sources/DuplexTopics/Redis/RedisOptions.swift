@@ -44,7 +44,7 @@ public struct RedisOptions: Sendable {
     /// What happens to commands while there is no connection.
     ///
     /// Default: 1,024 of them, 1 MiB together, wait for up to 5 s.
-    public var whenDisconnected = WhileAway.wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5))
+    public var whenDisconnected = WhenDisconnected.wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5))
     /// How long the members of a node stay present after its last sign of life.
     ///
     /// A node gives three signs within this time. The members of a topic whose nodes are all gone are forgotten after
@@ -74,7 +74,7 @@ public struct RedisOptions: Sendable {
     /// What happens to commands while there is no connection.
     ///
     /// Those that were sent and have no answer yet when a connection is lost fail in any case: they may have been run.
-    public enum WhileAway: Sendable, Hashable {
+    public enum WhenDisconnected: Sendable, Hashable {
         /// They fail at once.
         case fail
         /// So many wait for a connection, so many bytes of them and for so long; those beyond, and those that have

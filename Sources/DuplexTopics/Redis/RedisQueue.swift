@@ -22,11 +22,11 @@ struct RedisQueue {
         var size: Int { commands.reduce(0) { $0 + $1.encodedCount } }
     }
 
-    private let policy: RedisOptions.WhileAway
+    private let policy: RedisOptions.WhenDisconnected
     private var entries: Deque<Entry> = []
     private var bytes = 0
 
-    init(_ policy: RedisOptions.WhileAway) {
+    init(_ policy: RedisOptions.WhenDisconnected) {
         self.policy = policy
     }
 

@@ -88,7 +88,7 @@ import Testing
         } _: { address in
             let recorder = Recorder()
             let socket = DelegatedReconnectingWebSocket(
-                urls: ["ws://\(address)/"],
+                ["ws://\(address)/"],
                 policy: .constant(.milliseconds(1)),
                 delegate: recorder,
                 queue: recorder.queue
@@ -121,7 +121,7 @@ import Testing
             for (path, expected) in cases {
                 let recorder = Recorder()
                 let socket = DelegatedReconnectingWebSocket(
-                    urls: ["ws://\(address)\(path)"],
+                    ["ws://\(address)\(path)"],
                     delegate: recorder,
                     queue: recorder.queue
                 )
@@ -139,7 +139,7 @@ import Testing
         var options = ReconnectOptions()
         options.outboxMessages = 1
         let socket = DelegatedReconnectingWebSocket(
-            urls: ["ws://\(port.address)/"],
+            ["ws://\(port.address)/"],
             policy: .constant(.seconds(3_600)),
             options: options,
             delegate: recorder,
@@ -206,7 +206,7 @@ import Testing
                 }
                 let recorder = Recorder()
                 let socket = DelegatedReconnectingWebSocket(
-                    urls: ["ws://\(proxy.address)/"],
+                    ["ws://\(proxy.address)/"],
                     policy: .constant(.milliseconds(1)),
                     options: options,
                     delegate: recorder,
@@ -264,7 +264,7 @@ import Testing
             options.webSocketOptions.subprotocols = ["chat"]
             let observer = Observer()
             let socket = DelegatedReconnectingWebSocket(
-                urls: ["ws://\(address)/"],
+                ["ws://\(address)/"],
                 policy: .constant(.milliseconds(1)),
                 options: options,
                 delegate: observer,
@@ -333,7 +333,7 @@ import Testing
         } _: { address in
             let teller = Teller()
             let socket = DelegatedReconnectingWebSocket(
-                urls: ["ws://\(address)/"],
+                ["ws://\(address)/"],
                 policy: .constant(.zero),
                 delegate: teller,
                 queue: .global()
@@ -356,7 +356,7 @@ import Testing
         var policy = ReconnectPolicy.constant(.zero)
         policy.attemptLimit = 2
         let socket = DelegatedReconnectingWebSocket(
-            urls: ["ws://\(port.address)/"],
+            ["ws://\(port.address)/"],
             policy: policy,
             delegate: silent,
             queue: .global()
