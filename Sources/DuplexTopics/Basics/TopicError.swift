@@ -19,6 +19,8 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidRequest
         /// The server's answer to a request isn't one of the JSON protocol.
         case invalidResponse
+        /// The server refused a request for a reason that this version has no code for; the message begins with the server's.
+        case refused
         /// A limit has been reached.
         case limitReached
         /// The app doesn't allow it.

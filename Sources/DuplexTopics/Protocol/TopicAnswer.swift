@@ -135,7 +135,7 @@ struct TopicReply: Decodable, Sendable {
             let message = message ?? "The server refused it."
             // A later version's server may have kinds of errors that this one doesn't know.
             guard let code = TopicError.Code(rawValue: error) else {
-                return TopicError(.invalidResponse, "\(error): \(message)")
+                return TopicError(.refused, "\(error): \(message)")
             }
             return TopicError(code, message)
         }

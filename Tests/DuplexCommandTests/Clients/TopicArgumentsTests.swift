@@ -12,7 +12,7 @@ import Testing
         arguments: [
             (TopicError.Code.unavailable, CommandStatus.cannotConnect), (.timedOut, .timedOut),
             (.closed, .connectionFailed), (.invalidResponse, .connectionFailed), (.unanswered, .connectionFailed),
-            (.notAllowed, .failure),
+            (.notAllowed, .failure), (.refused, .failure),
             (.invalidURL, .wrongUsage), (.invalidName, .wrongUsage),
         ]
     )
