@@ -68,12 +68,12 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// The addresses to bind; none where sockets are bound already.
     func socketAddresses() throws(SocketError) -> [SocketAddress] {
         switch self {
-        case .tcp(host: .loopback, port: let port):
+        case .tcp(.loopback, let port):
             [try SocketAddress("127.0.0.1", port: port), try SocketAddress("::1", port: port)]
-        case .tcp(host: .any, port: let port):
+        case .tcp(.any, let port):
             [try SocketAddress("0.0.0.0", port: port), try SocketAddress("::", port: port)]
-        case .tcp(host: .address(let literal), port: let port): [try SocketAddress(literal, port: port)]
-        case .tcp(host: .interface(let name), port: let port): try NetworkInterface.addresses(of: name, port: port)
+        case .tcp(.address(let literal), let port): [try SocketAddress(literal, port: port)]
+        case .tcp(.interface(let name), let port): try NetworkInterface.addresses(of: name, port: port)
         case .unix(let path, _): [try .unix(path)]
         case .descriptor, .inherited: []
         }

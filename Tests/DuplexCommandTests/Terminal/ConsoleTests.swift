@@ -46,7 +46,7 @@ struct ConsoleTests {
         #expect(text.split(separator: "\n").count < 500)
     }
 
-    @Test("What nobody has read when a server ends is no failure, and one of another command", arguments: [true, false])
+    @Test("What nobody has read at the end is a failure, but not of a server", arguments: [true, false])
     func unreadAtTheEnd(isServer: Bool) async throws {
         let output = try TestPipe()
         let errors = try TestPipe()
