@@ -135,11 +135,11 @@ struct NetworkMonitorTests {
         let descriptor = try NetlinkSocket.open()
         let file = try #require(OpenFile(descriptor))
         let monitor = NetworkMonitor(descriptor, on: group.next())
-        var changes = monitor.changes.makeAsyncIterator()
+        let changes = monitor.changes
         // Begun before the loop ends.
         _ = try await group.next().run { _ in true }
         await group.stop()
-        let error = await socketError { while try await changes.next() != nil {} }
+        let error = await socketError { for try await _ in changes {} }
         #expect(error?.code == .loopStopped)
         #expect(!file.isOpen)
     }
