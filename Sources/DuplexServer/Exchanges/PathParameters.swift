@@ -36,7 +36,7 @@ public struct PathParameters: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The value of a parameter, or another where the path has none of that name.
-    package subscript(name: String, default value: @autoclosure () -> String) -> String {
+    public subscript(name: String, default value: @autoclosure () -> String) -> String {
         self[name] ?? value()
     }
 
