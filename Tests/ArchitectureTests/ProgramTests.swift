@@ -91,7 +91,7 @@ struct ProgramTests {
         }
         let code: CloseCode = .goingAway
         let report: CloseReport = await socket.close(code: code)
-        print(report.error?.code == WebSocketProtocolError.Code.messageTooLarge, await socket.peerCertificates.first?.names ?? [])
+        print(report.error?.code == WebSocketProtocolError.Code.messageTooLarge, await socket.tls?.peerCertificates.first?.names ?? [])
         """
 
     @Test("A client that names what the others throw, log and count needs one import", arguments: [[], strict])

@@ -90,8 +90,8 @@ package struct RateBucket: Sendable {
     private func nanoseconds(for count: Int) -> Int64 {
         let (product, overflow) = Int64(count).multipliedReportingOverflow(by: limit.period)
         if overflow {
-            let (time, overflow) = Int64(count / limit.count).multipliedReportingOverflow(by: limit.period)
-            return overflow ? .max : time
+            let (span, overflow) = Int64(count / limit.count).multipliedReportingOverflow(by: limit.period)
+            return overflow ? .max : span
         }
         let rate = Int64(limit.count)
         return product / rate + (product % rate == 0 ? 0 : 1)
