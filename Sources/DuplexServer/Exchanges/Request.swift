@@ -61,7 +61,9 @@ public struct Request: Sendable {
     public var remoteAddress: SocketAddress? { connection.remoteAddress }
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
     public var tls: TLSInfo? { connection.tls }
-    /// Which process sent it, where it came by a Unix socket; see ``Request/Connection/peerCredentials``.
+    /// Which process sent it, where it came by a Unix socket: its number, user and group; `nil` for other connections.
+    ///
+    /// Behind a proxy it is the proxy's process.
     public var peerCredentials: PeerCredentials? { connection.peerCredentials }
 
     /// The server's logger, with the request's id and its route as metadata.

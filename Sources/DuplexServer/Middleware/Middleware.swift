@@ -19,7 +19,7 @@
 /// ```
 ///
 /// It does what ``RouteOption/around(_:)`` does with a closure. For middleware that only looks before the handler or after it,
-/// the closures of ``RouteOption/before(_:)-((Request)->Response?)`` and ``RouteOption/after(_:)`` cost less: no task.
+/// the closures of ``RouteOption/before(_:)-i9ka`` and ``RouteOption/after(_:)`` cost less: no task.
 public protocol Middleware: Sendable {
     /// Handles a request: answers it, or passes it on and returns what comes back.
     ///

@@ -303,7 +303,7 @@ extension RouteBuilder {
     /// ```
     ///
     /// To send fields with the 101, to choose a subprotocol, or to refuse with a response of any kind, return an ``Admission``.
-    /// A check without a value for the handler is middleware: ``RouteOption/before(_:)``, which may throw as well.
+    /// A check without a value for the handler is middleware: ``RouteOption/before(_:)-5g6gz``, which may throw as well.
     ///
     /// - Parameters:
     ///   - path: as in `get`.

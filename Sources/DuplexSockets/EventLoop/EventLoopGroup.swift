@@ -56,7 +56,12 @@ public final class EventLoopGroup: Sendable {
         return loops[Int(UInt(bitPattern: index) % UInt(loops.count))]
     }
 
-    /// Stops all loops; see ``EventLoop/stop()``.
+    /// Ends all loops: work that is ready runs, sockets that wait for their peers are closed, then the threads end.
+    ///
+    /// A socket that has neither been read nor had to wait to write is closed when it is dropped.
+    ///
+    /// Returns when the threads have nothing left to do. A task that is resumed on a loop later still runs, on a thread
+    /// started for it, so that nobody waits for ever; its socket is closed by then. Calling it again returns at once.
     public func stop() async {
         for loop in loops { await loop.stop() }
     }

@@ -930,7 +930,7 @@ public final class WebSocketSession {
     /// - Parameters:
     ///   - code: why, for programs; must be sendable, or ``CloseCode/noStatusReceived`` for a close frame without a code.
     ///   - reason: why, for people; cut at 123 bytes between scalars, and left out without a code.
-    ///   - now: the time; the peer's close frame must come within ``closeTimeout`` of it.
+    ///   - now: the time; the peer's close frame must come within `closeTimeout` of it.
     public func close(_ code: CloseCode, reason: String = "", now: Instant) {
         let isEmpty = code == .noStatusReceived
         precondition(code.isSendable || isEmpty, "The code \(code) may not go on the wire.")
