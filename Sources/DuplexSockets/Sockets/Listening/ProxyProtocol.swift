@@ -93,12 +93,8 @@ package struct ProxyHeader: Sendable, Hashable {
             package static let checksum = Kind(rawValue: 0x03)
             /// Nothing: it fills space.
             package static let padding = Kind(rawValue: 0x04)
-            /// The proxy's id of the connection.
-            package static let uniqueID = Kind(rawValue: 0x05)
             /// How the client's connection was secured, with fields of its own inside.
             package static let tls = Kind(rawValue: 0x20)
-            /// The name of the network namespace.
-            package static let networkNamespace = Kind(rawValue: 0x30)
         }
     }
 
