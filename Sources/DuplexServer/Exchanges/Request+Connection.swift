@@ -70,19 +70,14 @@ extension Request {
     }
 }
 
-/// Makes the loggers of a server's requests: ``Request/logger``.
-protocol RequestLogging: Sendable {
-    func logger(for head: RequestHead) -> Logger
-}
-
 /// The listener that a connection came by, as far as its requests are concerned.
 final class Entrance: Sendable {
     /// What is listened on; nil in a test that has no port.
     let address: SocketAddress?
     /// The hosts that are answered for there.
     let hosts: AllowedHosts
-    /// What the loggers of its requests are made by; nil in a test.
-    let logging: (any RequestLogging)?
+    /// Makes the loggers of its requests, ``Request/logger``; nil in a test.
+    let makeLogger: (@Sendable (RequestHead) -> Logger)?
     /// Whether a client that has ended its side is probed while it waits for a response: the app hasn't said otherwise.
     let probesClients: Bool
     /// Whether a client is given up that acknowledges nothing of a response without an end: the app hasn't said otherwise.
@@ -94,13 +89,13 @@ final class Entrance: Sendable {
     init(
         _ address: SocketAddress?,
         hosts: AllowedHosts,
-        logging: (any RequestLogging)? = nil,
+        makeLogger: (@Sendable (RequestHead) -> Logger)? = nil,
         probesClients: Bool = false,
         givesUpClients: Bool = false
     ) {
         self.address = address
         self.hosts = hosts
-        self.logging = logging
+        self.makeLogger = makeLogger
         self.probesClients = probesClients
         self.givesUpClients = givesUpClients
     }

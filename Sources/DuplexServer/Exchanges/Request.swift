@@ -79,7 +79,7 @@ public struct Request: Sendable {
     /// The logger is made, and the route looked up, each time that this is asked for: keep it in a constant to log several
     /// lines.
     public var logger: Logger {
-        var logger = connection.entrance.logging?.logger(for: head) ?? Logger(label: "duplex.server")
+        var logger = connection.entrance.makeLogger?(head) ?? Logger(label: "duplex.server")
         if let id = self[RequestID.self] { logger[metadataKey: "request_id"] = "\(LogText.escaped(id))" }
         return logger
     }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// One for all connections of a server. A request holds nothing of its logger, so that one which doesn't log pays nothing:
 /// the route is looked up again.
-final class RouteLogging: RequestLogging {
+final class RouteLogging: Sendable {
     /// Held weakly: requests that an app keeps lead here, and keep no handlers with what those hold.
     private struct Routes {
         weak var table: RouteTable?

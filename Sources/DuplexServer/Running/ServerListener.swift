@@ -101,7 +101,7 @@ final class ServerListener: Sendable {
         let entrance = Entrance(
             socket.localAddress,
             hosts: hosts,
-            logging: serving.logging,
+            makeLogger: serving.logging.logger,
             probesClients: settings.options.keepalive == nil,
             givesUpClients: settings.options.userTimeout == nil
         )

@@ -17,7 +17,7 @@ package final class ServingLoops: Sendable {
 
     init(_ server: WebServer, _ table: RouteTable, on group: EventLoopGroup, ends: EndSummary) {
         logging = RouteLogging(server.logger, table)
-        entrance = Entrance(nil, hosts: server.hosts(at: server.listener.address), logging: logging)
+        entrance = Entrance(nil, hosts: server.hosts(at: server.listener.address), makeLogger: logging.logger)
         let addresses = AddressCounter(limit: server.limits.connectionsPerAddress)
         let blocks = BlockedLoopLog(server.logger)
         let loops = group.loops.map {
