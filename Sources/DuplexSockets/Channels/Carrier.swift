@@ -3,8 +3,7 @@
 
 /// What moves the bytes of a channel.
 ///
-/// A turn asks it once to receive and once to send, so that the choice costs a branch beside a system call. Nothing
-/// above a channel sees a difference.
+/// Each call of it is a system call, beside which the choice costs a branch. Nothing above a channel sees a difference.
 package enum Carrier {
     /// A connected, non-blocking stream socket of the system.
     case descriptor(Int32)
@@ -134,6 +133,7 @@ extension OutputBuffer {
     ///   - carrier: what sends it.
     ///   - isMoreComing: whether something is sent right behind it, with which it may go in one segment.
     /// - Returns: what the call gave.
+    @inline(__always)
     func send(to carrier: Carrier, isMoreComing: Bool = false) -> TransferResult {
         let result = unsafe withWaiting { unsafe carrier.send($0, isMoreComing: isMoreComing) }
         if case .transferred(let count) = result { drop(count) }

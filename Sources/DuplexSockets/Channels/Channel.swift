@@ -7,7 +7,8 @@ import Glibc
 import Darwin
 #endif
 
-/// One connected stream socket on its loop: receives into the loop's buffer, gathers output, sends it once in a turn.
+/// One connected stream socket on its loop: receives into the loop's buffer, gathers output, sends it behind the event that
+/// it answers or once at the end of a turn.
 ///
 /// Belongs to its loop's thread. Once it is secured, a ``TLSLayer`` stands between what is received and the handler, and
 /// between what is written and the socket. ``ChannelState`` says where it stands, and its ``Carrier`` moves its bytes.
@@ -24,7 +25,9 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     @safe @exclusivity(unchecked) private var state = ChannelState()
     /// What the carrier is watched for; `nil` while it isn't watched.
     private var interest: Readiness?
-    private var isFlushPlanned = false
+    private var flushPlan = FlushPlan.none
+    /// Whether it is told what the poller has found: what it writes until then goes out right behind that.
+    private var isInEvent = false
     private var lastReceiveFilled = false
     /// Whether the handler is asked to receive by itself.
     var handlerReceives = false
@@ -39,7 +42,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     ///
     /// It is asked at the end of the turn, and the poller watches for room only when there is something left then.
     @safe @exclusivity(unchecked) package var handlerSends = false {
-        didSet { if handlerSends { planFlush() } else { updateInterest() } }
+        didSet { if handlerSends { planFlushOfTurn() } else { updateInterest() } }
     }
     /// Whether the handler, which sends by itself, does so right behind what is flushed next: then they may go in one segment.
     ///
@@ -59,8 +62,8 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     private weak var weakHandler: (any ChannelHandler)?
     /// The handler of a channel that keeps it; see ``keep(_:)``.
     private var keptHandler: (any ChannelHandler)?
-    /// What was written and waits; there is one only while something does.
-    @safe @exclusivity(unchecked) private var output: OutputBuffer?
+    /// What was written and waits; there is a buffer only while something does.
+    @safe @exclusivity(unchecked) private var output = OutputSlot()
     /// What secures the connection, from the moment on from which nothing is written in the clear any more.
     private var tls: TLSLayer?
     /// How many bytes were written to go out at once, since the last flush.
@@ -159,6 +162,21 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     }
 
     package override func ready(_ readiness: Readiness) {
+        isInEvent = true
+        handle(readiness)
+        isInEvent = false
+        if flushPlan == .endOfEvent { endEvent() }
+    }
+
+    /// Sends what answers the event; what is so much that its writer waits goes out at the end of the turn, so that nobody writes
+    /// more than one share of it.
+    @inline(__always)
+    private func endEvent() {
+        if waitsForDrain || sentAtOnce > 0 { planTurn() } else { flush() }
+    }
+
+    @inline(__always)
+    private func handle(_ readiness: Readiness) {
         if readiness.contains(.writable) { flush() }
         guard isOpen else { return }
         if wantsInput {
@@ -188,11 +206,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     @discardableResult
     private func receive() -> TransferResult {
         if let tls, tls.takesInput { return receive(tls) }
-        let result =
-            (handlerReceives ? handler?.receive(from: carrier, limit: Int(receiveLimit)) : nil)
-            ?? receive(limit: Int(receiveLimit)) { bytes in
-                if let keptHandler { keptHandler.received(&bytes) } else { weakHandler?.received(&bytes) }
-            }
+        let result = receiveOrLetHandlerReceive()
         lastReceiveFilled = result == .transferred(Int(receiveLimit))
         switch result {
         case .transferred(0): endInput()
@@ -201,6 +215,14 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         case .failed(let code): fail("The connection was lost while receiving.", errno: code)
         }
         return result
+    }
+
+    @inline(__always)
+    private func receiveOrLetHandlerReceive() -> TransferResult {
+        if handlerReceives, let result = handler?.receive(from: carrier, limit: Int(receiveLimit)) { return result }
+        return receive(limit: Int(receiveLimit)) { bytes in
+            if let keptHandler { keptHandler.received(&bytes) } else { weakHandler?.received(&bytes) }
+        }
     }
 
     /// Receives into the loop's buffer.
@@ -218,21 +240,21 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
 
     // MARK: Output
 
-    /// Appends up to `capacity` bytes that `body` writes to what is sent at the end of the turn.
+    /// Appends up to `capacity` bytes that `body` writes to what is sent behind the present event, or at the end of the turn.
     package func write(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
         guard canWrite else { return missOutput() }
         let buffer = takeOutput()
         buffer.append(capacity: capacity, body)
-        output = consume buffer
+        output.put(consume buffer)
         planFlush()
     }
 
-    /// Appends a copy of the bytes to what is sent at the end of the turn.
+    /// Appends a copy of the bytes to what is sent behind the present event, or at the end of the turn.
     package func write(_ bytes: RawSpan) {
         guard canWrite else { return missOutput() }
         let buffer = takeOutput()
         buffer.append(bytes)
-        output = consume buffer
+        output.put(consume buffer)
         planFlush()
     }
 
@@ -246,11 +268,11 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         let buffer = takeOutput()
         guard !isFull else {
             buffer.append(bytes)
-            output = consume buffer
+            output.put(consume buffer)
             return
         }
         let result = buffer.send(to: carrier, then: bytes)
-        output = consume buffer
+        output.put(consume buffer)
         sentNow(result)
     }
 
@@ -260,11 +282,11 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         // The writer isn't called back from within: failures, and room, are reported at the end of the turn.
         if case .failed(let code) = result {
             state.sendFailed(code)
-            planFlush()
+            planFlushOfTurn()
         } else if queuedBytes > 0 {
             updateInterest()
         } else if waitsForDrain {
-            planFlush()
+            planFlushOfTurn()
         } else {
             returnOutput()
         }
@@ -286,7 +308,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         // A socket that is full says itself when it has room.
         guard sentAtOnce > Self.fairShare, !isFull else { return false }
         waitsForDrain = true
-        planFlush()
+        planFlushOfTurn()
         return true
     }
 
@@ -305,21 +327,43 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         if state.missOutput() { planDelivery() }
     }
 
+    /// When what waits is sent.
+    private enum FlushPlan: UInt8 {
+        /// Nothing is planned.
+        case none
+        /// Behind the event that is handled: what the handler answers from within.
+        case endOfEvent
+        /// At the end of the turn, when all that this turn brings about is gathered.
+        case endOfTurn
+    }
+
+    /// Has what was written sent behind the present event of this channel, or else at the end of the turn.
+    @inline(__always)
     private func planFlush() {
-        guard !isFlushPlanned && !isFull else { return }
-        isFlushPlanned = true
+        if !isInEvent { return planFlushOfTurn() }
+        if flushPlan == .none && !isFull { flushPlan = .endOfEvent }
+    }
+
+    private func planFlushOfTurn() {
+        if !isFull { planTurn() }
+    }
+
+    private func planTurn() {
+        guard flushPlan != .endOfTurn else { return }
+        flushPlan = .endOfTurn
         core.flushAtEndOfTurn(self)
     }
 
     /// The bytes that wait to be sent.
     @inline(__always)
     package var queuedBytes: Int {
-        let written = output?.count ?? 0
+        let written = output.count
         return if let tls { written + tls.wireCount } else { written }
     }
 
     /// What waits, or an empty buffer; moved out of its place and moved back by the caller, since moving counts no
     /// references.
+    @inline(__always)
     private func takeOutput() -> OutputBuffer {
         if let buffer = output.take() { return buffer }
         return core.takeOutput()
@@ -329,8 +373,14 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         if let buffer = output.take() { core.giveOutput(buffer) }
     }
 
+    private func dropOutput() {
+        guard let buffer = output.take() else { return }
+        buffer.removeAll()
+        core.giveOutput(buffer)
+    }
+
     package override func flush() {
-        isFlushPlanned = false
+        flushPlan = .none
         sentAtOnce = 0
         guard isOpen else { return }
         if let code = state.sendFailure {
@@ -348,7 +398,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
             isKnownFull = false
             return core.giveOutput(buffer)
         }
-        output = consume buffer
+        output.put(consume buffer)
         after(result)
     }
 
@@ -390,7 +440,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         case .linger: linger()
         case .close: return close()
         }
-        if isFull || handlerSends && !isFlushPlanned { updateInterest() }
+        if isFull || handlerSends && flushPlan == .none { updateInterest() }
     }
 
     /// Has the system move a part of a file past what waits here, which is nothing.
@@ -436,7 +486,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     package var now: Instant { core.now }
 
     /// Appends the lowest `size` bytes of `head`, which are no more than eight, and a copy of the bytes behind them to what is
-    /// sent at the end of the turn: a short message and what stands in front of it, in one call.
+    /// sent behind the present event, or at the end of the turn: a short message and what stands in front of it, in one call.
     ///
     /// - Returns: whether it is sent, and what waits is not ``isAboveHighWaterMark``.
     package func write(_ head: UInt64, _ size: Int, then bytes: RawSpan) -> Bool {
@@ -447,7 +497,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         let buffer = takeOutput()
         buffer.append(head, size, then: bytes)
         let waiting = buffer.count
-        output = consume buffer
+        output.put(consume buffer)
         planFlush()
         if tls == nil && waiting <= highWaterMark && sentAtOnce <= Self.fairShare { return true }
         return !isAboveHighWaterMark
@@ -475,11 +525,11 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         let buffer = takeOutput()
         guard !isFull else {
             for piece in pieces { buffer.append(piece.span.raw) }
-            output = consume buffer
+            output.put(consume buffer)
             return
         }
         let result = buffer.send(to: carrier, then: Self.gathered(pieces))
-        output = consume buffer
+        output.put(consume buffer)
         sentNow(result)
     }
 
@@ -559,9 +609,8 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         unwatch()
         carrier.close()
         state.close()
-        output?.removeAll()
+        dropOutput()
         sentAtOnce = 0
-        returnOutput()
         tls?.stop(core)
         tls = nil
         if let closeTimer { core.cancel(closeTimer) }
@@ -811,11 +860,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     }
 
     /// Has the handler get what it didn't want before, once it isn't in the middle of something.
-    private func planDelivery() {
-        guard !isFlushPlanned else { return }
-        isFlushPlanned = true
-        core.flushAtEndOfTurn(self)
-    }
+    private func planDelivery() { planTurn() }
 
     /// The network has ended, which somebody on the way may have brought about.
     private func endNetwork(_ tls: TLSLayer) {
@@ -884,9 +929,8 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         let completion = tls.completion.take()
         tls.stop(core)
         self.tls = nil
-        output?.removeAll()
-        returnOutput()
-        output = tls.wire.take()
+        dropOutput()
+        if let wire = tls.wire.take() { output.put(wire) }
         state.leave(isForced: true)
         if state.input == .ended || error.code == .truncated { close() } else { closeInOrder(within: Self.lingerTime) }
         if let completion { completion(.failure(error)) } else { handler?.failed(error) }
@@ -963,7 +1007,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         while buffer.count > 0, mayEncrypt(tls) {
             buffer.consume { secure($0, tls) }
         }
-        output = consume buffer
+        output.put(consume buffer)
     }
 
     private func mayEncrypt(_ tls: TLSLayer) -> Bool {
@@ -988,7 +1032,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     private func writeNow(_ bytes: RawSpan, _ tls: TLSLayer) {
         secureOutput(tls)
         var rest = bytes
-        if tls.stage == .open, (output?.count ?? 0) == 0 {
+        if tls.stage == .open, output.count == 0 {
             while !rest.isEmpty, mayEncrypt(tls) {
                 rest = rest.extracting(droppingFirst: secure(rest, tls))
             }
@@ -996,8 +1040,8 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         if !rest.isEmpty {
             let buffer = takeOutput()
             buffer.append(rest)
-            output = consume buffer
-        } else if (output?.count ?? 0) == 0 {
+            output.put(consume buffer)
+        } else if output.count == 0 {
             returnOutput()
         }
         if tls.failure != nil || state.sendFailure != nil {
@@ -1005,7 +1049,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         } else if tls.wireCount > 0 {
             updateInterest()
         } else if waitsForDrain || queuedBytes > 0 {
-            planFlush()
+            planFlushOfTurn()
         }
     }
 

@@ -157,11 +157,13 @@ package final class LoopCore {
     }
 
     /// An empty buffer; see ``OutputPool/take()``.
+    @inline(__always)
     func takeOutput() -> OutputBuffer {
         outputPool.take()
     }
 
     /// Takes an empty buffer back.
+    @inline(__always)
     func giveOutput(_ buffer: consuming OutputBuffer) {
         outputPool.give(buffer)
     }
@@ -304,8 +306,7 @@ package final class LoopCore {
 
     /// The second half of a turn: runs the jobs that became ready, then sends.
     ///
-    /// The order is what makes a message cost one receive and one send: answers of all connections are gathered before
-    /// any of them is sent.
+    /// The order is what makes a message cost one receive and one send: what tasks answer is gathered before any of it is sent.
     package func finishTurn(run: (UnownedJob) -> Void) {
         runReadyJobs(run)
         flushDirty()
@@ -339,6 +340,7 @@ package final class LoopCore {
         return isWoken
     }
 
+    @inline(__always)
     private func dispatch(_ event: PollEvent) {
         let index = Int(event.token & 0xFFFF_FFFF)
         guard watched[index].generation == UInt32(event.token >> 32) else { return }
@@ -347,14 +349,15 @@ package final class LoopCore {
         } else {
             watched[index].handler?.ready(event.readiness)
         }
-        if watchesSteps, let duration = stepDuration() { reportStep(of: event.token, duration) }
+        if watchesSteps { endStep(of: event.token) }
     }
 
     /// Looks the handler up again: to keep it for this would cost each event a count of its references.
     ///
-    /// For one that has ended in the step only the time is reported, unless its owner is known (``endStep(of:)``).
+    /// For one that has ended in the step only the time is reported, unless its owner is known (``endStep(of:)-(AnyObject)``).
     @inline(never)
-    private func reportStep(of token: UInt64, _ duration: Int64) {
+    private func endStep(of token: UInt64) {
+        guard let duration = nextStepDuration() else { return }
         let place = watched[Int(token & 0xFFFF_FFFF)]
         let handler: AnyObject? = place.generation == UInt32(token >> 32) ? place.handler : nil
         report(.call(handler ?? self), duration)
@@ -500,9 +503,14 @@ package final class LoopCore {
         if watchesSteps, let duration = stepDuration() { report(step(), duration) }
     }
 
+    /// ``nextStepDuration()`` as a function of its own: with what that reads on the stack, each caller would guard its own
+    /// against overflow.
+    @inline(never)
+    private func stepDuration() -> Int64? { nextStepDuration() }
+
     /// Ends a step: how long it was, in nanoseconds, if that is worth a word.
     @inline(__always)
-    private func stepDuration() -> Int64? {
+    private func nextStepDuration() -> Int64? {
         let now = Instant.coarse().nanoseconds
         let duration = now &- stepBegan
         stepBegan = now

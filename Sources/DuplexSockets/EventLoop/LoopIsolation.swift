@@ -87,6 +87,19 @@ extension Actor {
         _ body: @escaping (isolated Self, inout MutableRawSpan) -> Void
     ) {
         precondition(loop.isCurrent, "Code of an actor on an event loop was entered from another thread.")
+        onPresentLoop(&bytes, body)
+    }
+
+    /// The same for a caller that the loop has called.
+    ///
+    /// Hazard: on another thread the isolation of the actor is broken.
+    @inlinable
+    @inline(__always)
+    package nonisolated func onPresentLoop(
+        _ bytes: inout MutableRawSpan,
+        _ body: @escaping (isolated Self, inout MutableRawSpan) -> Void
+    ) {
+        // That the isolation holds is known.
         let call = unsafe unsafeBitCast(IsolatedByteCall(body), to: PlainByteCall<Self>.self)
         call.body(self, &bytes)
     }

@@ -4,11 +4,10 @@
 /// Bytes that a connection has still to send, lent by its loop's ``OutputPool`` while there are any.
 @safe final class OutputBuffer {
     /// The block that the buffer begins with each time it is lent.
-    private let home: UnsafeMutableRawBufferPointer
-    /// The block that holds what waits: `home`, or a larger one.
-    private var block: UnsafeMutableRawBufferPointer
-    /// The next one in the pool, while this one is there.
-    @safe @exclusivity(unchecked) var next: OutputBuffer?
+    private let home: UnsafeMutableRawPointer
+    /// The block that holds what waits, `home` or a larger one, and how many bytes it has.
+    private var block: UnsafeMutableRawPointer
+    private var blockSize = OutputPool.blockSize
     private var start = 0
     private var end = 0
 
@@ -18,7 +17,7 @@
 
     init() {
         unsafe home = .allocate(byteCount: OutputPool.blockSize, alignment: 16)
-        unsafe block = unsafe home
+        unsafe block = home
     }
 
     deinit {
@@ -31,8 +30,8 @@
 
     /// Appends up to `capacity` bytes that `body` writes.
     func append(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
-        let block = unsafe reserve(capacity)
-        let free = unsafe UnsafeMutableRawBufferPointer(rebasing: block[end..<block.count])
+        reserve(capacity)
+        let free = unsafe UnsafeMutableRawBufferPointer(start: block + end, count: blockSize - end)
         var output = unsafe OutputRawSpan(buffer: free, initializedCount: 0)
         body(&output)
         end += unsafe output.finalize(for: free)
@@ -41,10 +40,8 @@
     /// Appends a copy of the bytes.
     func append(_ bytes: RawSpan) {
         guard !bytes.isEmpty else { return }
-        let block = unsafe reserve(bytes.byteCount)
-        unsafe bytes.withUnsafeBytes { source in
-            unsafe UnsafeMutableRawBufferPointer(rebasing: block[end..<block.count]).copyMemory(from: source)
-        }
+        reserve(bytes.byteCount)
+        unsafe copy(bytes, to: block + end)
         end += bytes.byteCount
     }
 
@@ -53,20 +50,27 @@
     func append(_ head: UInt64, _ size: Int, then bytes: RawSpan) {
         precondition((0...8).contains(size), "A head has no more than eight bytes.")
         // All of the head is stored, so that there must be room for it; the bytes lie over what isn't wanted of it.
-        let block = unsafe reserve(8 + bytes.byteCount)
-        unsafe block.storeBytes(of: head.littleEndian, toByteOffset: end, as: UInt64.self)
-        unsafe bytes.withUnsafeBytes { source in
-            guard let base = block.baseAddress, let start = source.baseAddress else { return }
-            unsafe (base + end + size).copyMemory(from: start, byteCount: source.count)
-        }
+        reserve(8 + bytes.byteCount)
+        let place = unsafe block + end
+        unsafe place.storeBytes(of: head.littleEndian, as: UInt64.self)
+        unsafe copy(bytes, to: place + size)
         // No overflow: both lie in the block.
         end &+= size &+ bytes.byteCount
+    }
+
+    /// Copies to a place with room for all.
+    @inline(__always)
+    private func copy(_ bytes: RawSpan, to place: UnsafeMutableRawPointer) {
+        unsafe bytes.withUnsafeBytes { source in
+            guard let start = source.baseAddress else { return }
+            unsafe place.copyMemory(from: start, byteCount: source.count)
+        }
     }
 
     /// Appends a copy of the pieces but for that many bytes of them.
     func append(_ pieces: ArraySlice<[UInt8]>, from position: Int) {
         var position = position
-        _ = unsafe reserve(pieces.reduce(-position) { $0 + $1.count })
+        reserve(pieces.reduce(-position) { $0 + $1.count })
         for piece in pieces {
             let skipped = min(position, piece.count)
             position -= skipped
@@ -76,14 +80,14 @@
 
     /// Hands over what waits, and forgets as many bytes of it as `body` has taken.
     func consume<Failure>(_ body: (RawSpan) throws(Failure) -> Int) throws(Failure) {
-        let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
+        let waiting = unsafe UnsafeRawBufferPointer(start: block + start, count: count)
         drop(try body(unsafe waiting.bytes))
     }
 
     /// Lends the place of what waits, which is sent from there.
     @inline(__always)
     func withWaiting<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        unsafe body(UnsafeRawBufferPointer(rebasing: block[start..<end]))
+        unsafe body(UnsafeRawBufferPointer(start: block + start, count: count))
     }
 
     /// Forgets what waits.
@@ -94,28 +98,36 @@
     /// Forgets as many bytes, which were sent.
     @inline(__always)
     func drop(_ sent: Int) {
-        start += sent
+        precondition(sent <= count, "More was sent than waited.")
+        start &+= sent
         guard start == end else { return }
         start = 0
         end = 0
-        if unsafe block.baseAddress != home.baseAddress { unsafe block.deallocate() }
-        unsafe block = unsafe home
+        if unsafe block != home { leaveBlock() }
+    }
+
+    @inline(never)
+    private func leaveBlock() {
+        unsafe block.deallocate()
+        unsafe block = home
+        blockSize = OutputPool.blockSize
     }
 
     /// Makes room for that many bytes behind what waits.
-    private func reserve(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
-        if unsafe block.count - end < capacity { move(capacity: capacity) }
-        return unsafe block
+    @inline(__always)
+    private func reserve(_ capacity: Int) {
+        if blockSize &- end < capacity { move(capacity: capacity) }
     }
 
     private func move(capacity: Int) {
         let waiting = count
         // At least twice what waits, so that a buffer that grows byte by byte copies each byte a bounded number of times.
         let size = max(waiting + capacity, 2 * waiting, Self.smallestMove)
-        let new = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-        unsafe new.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[start..<end]))
+        let new = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+        unsafe new.copyMemory(from: block + start, byteCount: waiting)
         drop(waiting)
         unsafe block = new
+        blockSize = size
         end = waiting
     }
 }
@@ -124,7 +136,7 @@
 ///
 /// Nearly all output is gathered and sent within one turn, so a few buffers serve any number of connections and an idle
 /// connection owns none.
-final class OutputPool {
+@safe final class OutputPool {
     /// 2 KiB, what most turns of most connections fit into.
     ///
     /// Not more, because a turn in which many connections are answered takes as many, and their pages stay with the
@@ -132,26 +144,69 @@ final class OutputPool {
     static let blockSize = 2 * 1_024
     /// The most buffers that are kept for the next turn: 128 KiB.
     private static let capacity = 64
-    /// The buffers that nobody has, each holding the next: taking and giving are a few loads and stores, which an array's
-    /// checks for overlapping accesses would be several times of.
-    @safe @exclusivity(unchecked) private var first: OutputBuffer?
+    // The buffers that nobody has, each retained when it is given and no longer when it is taken. Neither counts references,
+    // nor asks for overlapping accesses, which an array would be several times of.
+    private let free: UnsafeMutablePointer<Unmanaged<OutputBuffer>>
     private var count = 0
+
+    init() {
+        unsafe free = .allocate(capacity: Self.capacity)
+    }
+
+    deinit {
+        for index in 0..<count { unsafe free[index].release() }
+        unsafe free.deallocate()
+    }
 
     /// An empty buffer.
     ///
     /// The caller gives it back with ``give(_:)`` once it is empty again, or drops it.
+    @inline(__always)
     func take() -> OutputBuffer {
-        guard let buffer = first.take() else { return OutputBuffer() }
-        first = buffer.next.take()
-        count -= 1
-        return buffer
+        guard count > 0 else { return OutputBuffer() }
+        count &-= 1
+        return unsafe free[count].takeRetainedValue()
     }
 
     /// Takes an empty buffer back.
+    @inline(__always)
     func give(_ buffer: consuming OutputBuffer) {
         guard count < Self.capacity else { return }
-        buffer.next = first.take()
-        first = consume buffer
-        count += 1
+        unsafe (free + count).initialize(to: .passRetained(consume buffer))
+        count &+= 1
+    }
+}
+
+/// Where a channel keeps what waits: a buffer, or none.
+///
+/// A buffer is moved out to be used and moved back then. An optional would release what it held before, which the compiler
+/// can't know to be nothing: some ten instructions for each message.
+@safe struct OutputSlot: ~Copyable {
+    // Retained while it is here.
+    private var buffer: Unmanaged<OutputBuffer>?
+
+    deinit {
+        unsafe buffer?.release()
+    }
+
+    /// The number of bytes that wait.
+    @inline(__always)
+    var count: Int {
+        unsafe buffer.map { unsafe $0._withUnsafeGuaranteedRef { $0.count } } ?? 0
+    }
+
+    /// Moves the buffer out, if there is one.
+    @inline(__always)
+    mutating func take() -> OutputBuffer? {
+        guard let held = unsafe buffer else { return nil }
+        unsafe buffer = nil
+        return unsafe held.takeRetainedValue()
+    }
+
+    /// Moves a buffer in; there must be none.
+    @inline(__always)
+    mutating func put(_ buffer: consuming OutputBuffer) {
+        precondition(unsafe self.buffer == nil, "What waits would be lost.")
+        unsafe self.buffer = .passRetained(consume buffer)
     }
 }

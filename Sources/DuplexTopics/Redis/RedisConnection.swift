@@ -8,7 +8,7 @@ import DuplexWire
 /// One connection to a Redis server, on the loop that it lives on.
 ///
 /// Any number of commands are under way at a time; answers come in their order. What is written in a turn of the loop
-/// goes out at its end, in one call. The connection ends when an answer is late, when the server sends what isn't RESP,
+/// goes out together. The connection ends when an answer is late, when the server sends what isn't RESP,
 /// and when the network fails: all waiters are notified at once.
 actor RedisConnection {
     /// Told what came of a command, on the loop, once.

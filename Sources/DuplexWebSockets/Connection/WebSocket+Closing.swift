@@ -74,7 +74,7 @@ extension WebSocket {
         endPause()
         ending.end(cause)
         updateReading()
-        if waiters.isReceiving || handler != nil || !session.canSend {
+        if waiters.isReceiving || handler.isPresent || !session.canSend {
             settle()
         } else if isAwaitingApp {
             setDeadline(.conclusion)
@@ -85,7 +85,7 @@ extension WebSocket {
 
     /// Whether a task is still to handle messages that came before a violation.
     package var isAwaitingApp: Bool {
-        ending.isAppAsked && !waiters.isReceiving && handler == nil && session.canSend
+        ending.isAppAsked && !waiters.isReceiving && !handler.isPresent && session.canSend
     }
 
     /// Does what the ending asks for once the turn is over, behind a message that is being sent in pieces: within it a
@@ -128,7 +128,7 @@ extension WebSocket {
 
     /// Gives a synchronous handler what had come before the transport failed.
     private func takeLastOfHandler() {
-        guard handler != nil else { return }
+        guard handler.isPresent else { return }
         while ending.isTaking, inbox.hasRest {
             beginParsing()
             parsePart()
@@ -207,7 +207,7 @@ extension WebSocket {
         while let closer = closers.popLast() { closer.resume(with: .success(())) }
         forgetWatchers()
         follower.take()?.ended()
-        if let handler {
+        if handler.isPresent {
             handler.closed(self, session.report)
             // Whose code it was is known no longer once others have forgotten the connection.
             channel.core.endStep(of: self)

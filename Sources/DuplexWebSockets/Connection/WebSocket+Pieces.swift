@@ -36,7 +36,7 @@ extension WebSocket {
         inbox.parsedMessages = 0
         var position = start
         while ending.isTaking, mayDrop || hasRoom(streams) {
-            guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
+            guard let event = nextEvent(in: &bytes, at: &position, now) else { break }
             switch event {
             case .piece(let piece):
                 deliver(piece.kind, Self.bytes(piece.payload, bytes.bytes), isLast: piece.isLast, streams)
@@ -126,7 +126,7 @@ extension WebSocket {
 
     /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
     func nextStreamedMessage(limit: ByteCount) async throws -> StreamedMessage? {
-        if handler != nil {
+        if handler.isPresent {
             throw WebSocketError(.alreadyReceiving, message: "A synchronous handler receives from this connection.")
         }
         // Before anything is changed: who is receiving must not notice.

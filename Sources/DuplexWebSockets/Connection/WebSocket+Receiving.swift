@@ -8,7 +8,8 @@ public import DuplexWire
 
 extension WebSocket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {
-        onLoop(loop, &bytes) { $0.take(&$1) }
+        // The loop calls its own channels alone, and the initializer has seen that this is one of this socket's loop.
+        onPresentLoop(&bytes) { $0.take(&$1) }
     }
 
     package nonisolated func inputEnded() {
@@ -26,12 +27,13 @@ extension WebSocket: ChannelHandler {
 
 extension WebSocket {
     /// Parses what has arrived; keeps what the inbox has no room for.
+    @inline(__always)
     private func take(_ bytes: inout MutableRawSpan) {
         guard ending.isTaking else { return }
         // Bytes are parsed in the order in which they came.
         if inbox.isAhead || inbox.hasRest { return keep(behind: bytes.bytes) }
         let position: Int
-        if let handler {
+        if handler.isPresent {
             position = parse(&bytes, for: handler)
         } else {
             inbox.allowance = MessageInbox.framesPerTurn
@@ -41,7 +43,6 @@ extension WebSocket {
         if bytes.byteCount >= Self.crowdedReceiveLimit {
             channel.limitReceive(to: inbox.allowance > 0 ? receiveLimit : Self.crowdedReceiveLimit)
         }
-        if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position, streams) }
         if position < bytes.byteCount && ending.isTaking {
             inbox.keep([UInt8](copying: bytes.bytes.extracting(droppingFirst: position)))
@@ -60,7 +61,7 @@ extension WebSocket {
         guard inbox.endPlan() else { return }
         beginParsing()
         if isInboxOpen { refill() } else { lookAhead() }
-        if handler != nil { channel.core.endStep(of: self) }
+        if handler.isPresent { channel.core.endStep(of: self) }
     }
 
     /// A turn's share of frames begins anew.
@@ -89,9 +90,8 @@ extension WebSocket {
         var (bytes, start) = inbox.beginParsing()
         var span = bytes.mutableSpan
         var raw = unsafe span.mutableBytes
-        let position = if let handler { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
+        let position = if handler.isPresent { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
         inbox.endParsing()
-        if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position - start, streams) }
         guard position < bytes.count, ending.isTaking else { return }
         inbox.keep(bytes, parsed: position)
@@ -115,7 +115,7 @@ extension WebSocket {
                 break
             }
             if position == bytes.byteCount && !hasMoreToGive { break }
-            guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
+            guard let event = nextEvent(in: &bytes, at: &position, now) else { break }
             switch event {
             case .message(let kind, .input(let range)):
                 handler.received(bytes.bytes.extracting(range), kind, on: self)
@@ -150,7 +150,7 @@ extension WebSocket {
                 break
             }
             if position == bytes.byteCount && !hasMoreToGive { break }
-            guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
+            guard let event = nextEvent(in: &bytes, at: &position, now) else { break }
             switch event {
             case .message(let kind, .input(let range)): deliver(Message(kind, copying: bytes.bytes.extracting(range)))
             case .message(let kind, .assembled(let buffer)): deliver(Message(kind, buffer))
@@ -161,6 +161,13 @@ extension WebSocket {
         inbox.allowance = position < bytes.byteCount && isInboxOpen ? 0 : allowance - count
         if !isInboxOpen { holdReading() }
         return position
+    }
+
+    /// Asks the session for what doesn't go the short way, and sees to it that a message that has begun ends in time.
+    func nextEvent(in bytes: inout MutableRawSpan, at position: inout Int, _ now: Instant) -> WebSocketSession.Event? {
+        let event = session.nextEvent(in: &bytes, at: &position, now: now)
+        if session.holdsPartOfMessage { armSessionTimer() }
+        return event
     }
 
     /// Does what an event asks for that isn't a message.
@@ -295,7 +302,7 @@ extension WebSocket {
     /// server's isn't listened to meanwhile: what a client may have waiting in both directions would add up. A client goes on
     /// receiving, or two peers that both write would wait for each other.
     var isHeldBack: Bool {
-        (!session.masksFrames || handler != nil) && channel.isAboveHighWaterMark
+        (handler.isPresent || !session.masksFrames) && channel.isAboveHighWaterMark
     }
 
     /// The same, as long as there is something to be held back: once this side has closed, nothing more is written or kept.
@@ -340,7 +347,7 @@ extension WebSocket {
         if inbox.hasRest { return false }
         // Once this side has closed, all that comes may be dropped, and the peer's close is awaited.
         guard session.state == .open else { return true }
-        return !isHeldBack && (handler != nil || hasRoomForMore)
+        return !isHeldBack && (handler.isPresent || hasRoomForMore)
     }
 
     /// Whether there is room for another message, or for another piece of one.

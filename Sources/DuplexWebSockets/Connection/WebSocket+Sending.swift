@@ -73,7 +73,10 @@ extension WebSocket {
         try await send(.binary([UInt8](bytes)))
     }
 
-    /// Queues a message to be sent at the end of the loop's turn; for synchronous handlers.
+    /// Queues a message; for synchronous handlers.
+    ///
+    /// It is sent behind the messages of the same receive, or at the latest at the end of the loop's turn, as far as the peer takes
+    /// it.
     ///
     /// The call never waits: when the result is false, stop sending until ``WebSocketHandler/becameWritable(_:)``, and watch
     /// ``queuedBytes`` to distinguish a slow peer, whose queue grows, from a turn in which much was sent. Once either
@@ -193,7 +196,7 @@ extension WebSocket {
         while let sender = waiters.takeSender() { sender.resume(with: .success(())) }
         writeControlOutput()
         follower?.becameWritable(self)
-        if let handler {
+        if handler.isPresent {
             handler.becameWritable(self)
             channel.core.endStep(of: self)
         }
@@ -402,7 +405,7 @@ extension WebSocket {
         if channel.queuedBytes > 0, !channel.isFull { channel.flush() }
     }
 
-    /// Puts a message that was framed before behind what is sent at the end of the turn, in one call with it.
+    /// Puts a message that was framed before behind what else waits, in one call with it.
     package func gather(_ message: PreparedMessage) {
         let channel = channel
         if streams?.writer == nil, channel.canWrite, session.sends(message.frame) {

@@ -23,7 +23,7 @@ public actor WebSocket {
     // Reached by isolated code only, through `channel`: the loop is this actor's executor, so that such code runs on the
     // thread that the channel belongs to. The deinitialiser hands it back to the loop.
     private nonisolated(unsafe) let loopChannel: Channel
-    nonisolated let handler: HandlerBox?
+    nonisolated let handler: HandlerBox
 
     // In an order that leaves few gaps, small fields behind those whose size is odd: an idle connection is little more than
     // this object and its session.
@@ -76,9 +76,10 @@ public actor WebSocket {
 
     /// Takes over a channel after the opening handshake; called on its loop, and followed by ``start(leftover:)``.
     package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {
+        precondition(channel.value.core === loop.core, "A WebSocket lives on the loop of its channel.")
         self.loop = loop
         unsafe loopChannel = channel.value
-        self.handler = setup.handler
+        self.handler = setup.handler ?? .none
         self.subprotocol = setup.subprotocol
         self.remoteAddress = setup.remoteAddress ?? channel.value.remoteAddress
         let core = channel.value.core
@@ -161,7 +162,7 @@ public actor WebSocket {
     }
 
     /// The most bytes that one receive takes.
-    var receiveLimit: Int { handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size }
+    var receiveLimit: Int { !handler.isPresent ? Self.queuedReceiveLimit : ReceiveBuffer.size }
 
     /// Begins: takes what came together with the handshake, then what arrives.
     ///
@@ -176,7 +177,7 @@ public actor WebSocket {
         observeOpening()
         // The handshake has read; what comes now lies after what came with its head.
         channel.isReading = false
-        handler?.opened(self)
+        handler.opened(self)
         armSessionTimer()
         inbox.keep(leftover)
         parseRest()

@@ -32,8 +32,19 @@ public protocol WebSocketHandler: Sendable {
 ///
 /// Made once for all connections of a path, as each of them has the same.
 package class HandlerBox: @unchecked Sendable {
-    // `@unchecked` because the class isn't final; it and its one subclass hold nothing but a constant that is Sendable.
-    fileprivate init() {}
+    // `@unchecked` because the class isn't final; it and its one subclass hold nothing but constants that are Sendable.
+
+    /// In the place of a handler, where messages are for a task: it does nothing.
+    ///
+    /// An object rather than `nil`, since to look into an optional counts references, some thirty-five instructions for each
+    /// receive.
+    static let none = HandlerBox(isPresent: false)
+    /// Whether there is a handler.
+    let isPresent: Bool
+
+    fileprivate init(isPresent: Bool) {
+        self.isPresent = isPresent
+    }
 
     package static func make(_ handler: some WebSocketHandler) -> HandlerBox {
         TypedHandlerBox(handler)
@@ -50,6 +61,7 @@ private final class TypedHandlerBox<Handler: WebSocketHandler>: HandlerBox, @unc
 
     init(_ handler: Handler) {
         self.handler = handler
+        super.init(isPresent: true)
     }
 
     override func opened(_ socket: isolated WebSocket) {

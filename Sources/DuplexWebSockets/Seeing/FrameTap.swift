@@ -30,6 +30,8 @@ public struct FrameTap: Sendable {
 
     /// Makes a tap.
     ///
+    /// Hazard: what `body` sends on the same connection ends the process, since a frame is being written there.
+    ///
     /// - Parameters:
     ///   - payloadLimit: how much of each payload is handed over at most. Default: 1 KiB.
     ///   - body: called for each frame, on the connection's loop, which it must not block. The bytes are unmasked, and valid

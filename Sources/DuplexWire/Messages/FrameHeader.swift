@@ -181,37 +181,37 @@ package struct FrameHeaderParser: Sendable {
     /// - Returns: where its payload lies; `nil` for everything else.
     @inline(__always)
     static func wholeMessage(_ input: RawSpan, at position: Int, isMasked: Bool) -> WholeFrame? {
-        let left = input.byteCount - position
-        guard left >= 2 else { return nil }
+        // Bounds are checked here, and not once more for each byte of the header.
+        let rest = input.extracting(droppingFirst: position)
+        guard rest.byteCount >= 2 else { return nil }
         // The end of its message, and text (1) or binary (2).
-        let first = input.byte(at: position)
+        let first = rest.byte(at: 0)
         guard first == 0x81 || first == 0x82 else { return nil }
         // With the mask's bit taken out where it belongs, everything above 127 is wrong.
-        var count = Int(input.byte(at: position &+ 1) ^ (isMasked ? 0x80 : 0))
+        var count = Int(rest.byte(at: 1) ^ (isMasked ? 0x80 : 0))
         var size = isMasked ? 6 : 2
         if count == 126 {
-            guard left >= 4, let length = shortestLength(in16Bits: input.half(at: position &+ 2)) else { return nil }
+            guard rest.byteCount >= 4, let length = shortestLength(in16Bits: rest.half(at: 2)) else { return nil }
             (size, count) = (size &+ 2, Int(length))
         } else if count > 126 {
-            guard let length = wholeLength(count, input, position) else { return nil }
+            guard let length = wholeLength(count, rest) else { return nil }
             (size, count) = (size &+ 8, length)
         }
         // No overflow: a length that isn't negative, less than 15.
-        guard count <= left &- size else { return nil }
-        let start = position &+ size
+        guard count <= rest.byteCount &- size else { return nil }
         return WholeFrame(
             isText: first == 0x81,
-            start: start,
+            start: position &+ size,
             count: count,
-            key: isMasked ? input.key(at: start &- 4) : 0
+            key: isMasked ? rest.key(at: size &- 4) : 0
         )
     }
 
     /// A length that stands in 64 bits (127), if it is all there and without fault.
     @inline(never)
-    private static func wholeLength(_ short: Int, _ input: RawSpan, _ position: Int) -> Int? {
-        guard short == 127, input.byteCount - position >= 10 else { return nil }
-        let bytes = input.extracting(position..<(position + 10))
+    private static func wholeLength(_ short: Int, _ input: RawSpan) -> Int? {
+        guard short == 127, input.byteCount >= 10 else { return nil }
+        let bytes = input.extracting(0..<10)
         return (try? longPayloadLength(127, bytes)).flatMap { Int(exactly: $0) }
     }
 

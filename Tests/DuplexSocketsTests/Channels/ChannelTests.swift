@@ -99,6 +99,76 @@ import Testing
         }
     }
 
+    /// Answers what comes, and notes what its neighbour's peer has got by then.
+    private final class Answerer: ChannelHandler {
+        var channel: Channel?
+        let seen: AsyncStream<Bool>.Continuation
+        let neighbour: Int32
+        let answer: [UInt8]
+
+        init(_ seen: AsyncStream<Bool>.Continuation, neighbour: Int32, answer: [UInt8]) {
+            self.seen = seen
+            self.neighbour = neighbour
+            self.answer = answer
+        }
+
+        func received(_ bytes: inout MutableRawSpan) {
+            let answer = answer
+            channel?.write(answer.span.raw)
+            _ = channel?.isAboveHighWaterMark
+            seen.yield(Descriptors.isReady(neighbour, milliseconds: 0))
+        }
+
+        func inputEnded() {}
+        func outputDrained() {}
+        func failed(_ error: SocketError) {}
+    }
+
+    @Test(
+        "What answers bytes is sent before the next channel is told of its own, but for so much that one must wait",
+        arguments: [(1, true), (100_000, false)]
+    )
+    func answering(_ count: Int, isSentAtOnce: Bool) async throws {
+        let pairs = [try Descriptors.pair(), try Descriptors.pair()]
+        defer { for pair in pairs { SystemCalls.close(pair.far) } }
+        let (answers, seen) = AsyncStream<Bool>.makeStream()
+        for pair in pairs { _ = Descriptors.send(pair.far, [1]) }
+        try await withLoop { loop in
+            let answerers = try await loop.run { core in
+                let answerers = (0...1).map { index in
+                    let answerer = Answerer(
+                        seen,
+                        neighbour: pairs[1 - index].far,
+                        answer: [UInt8](repeating: 1, count: count)
+                    )
+                    let channel = Channel(descriptor: pairs[index].near, core: core)
+                    channel.handler = answerer
+                    answerer.channel = channel
+                    return answerer
+                }
+                // Both are readable by the time that the loop waits for them.
+                for answerer in answerers { answerer.channel?.isReading = true }
+                return LoopBound(answerers, on: loop.thread)
+            }
+            var found: [Bool] = []
+            for await answer in answers {
+                found.append(answer)
+                if found.count == 2 { break }
+            }
+            #expect(found == [false, isSentAtOnce])
+            for pair in pairs {
+                var received = 0
+                while received < count, let bytes = Descriptors.read(pair.far), !bytes.isEmpty {
+                    received += bytes.count
+                }
+                #expect(received == count)
+            }
+            try await loop.run { _ in
+                for answerer in answerers.value { answerer.channel?.close() }
+            }
+        }
+    }
+
     @Test("What is written in a turn goes out in order, and the end of the stream after it")
     func output() async throws {
         try await withChannel { fixture, _ in

@@ -168,6 +168,27 @@ import Testing
     #endif
 }
 
+@Suite struct OutputSlotTests {
+    @Test("A buffer lies in the slot until it is taken, and doesn't outlive a slot that it lies in")
+    func moving() {
+        weak var buffer: OutputBuffer?
+        do {
+            var slot = OutputSlot()
+            #expect(slot.take() == nil)
+            #expect(slot.count == 0)
+            let made = OutputBuffer()
+            made.append([1, 2, 3].span.raw)
+            buffer = made
+            slot.put(made)
+            #expect(slot.count == 3)
+            #expect(slot.take() === made)
+            #expect(slot.take() == nil)
+            slot.put(made)
+        }
+        #expect(buffer == nil)
+    }
+}
+
 @Suite struct OutputPoolTests {
     @Test("A buffer that was given back is lent again")
     func again() {
@@ -176,6 +197,18 @@ import Testing
         pool.give(buffer)
         #expect(pool.take() === buffer)
         #expect(pool.take() !== buffer)
+    }
+
+    @Test("Buffers that nobody has end with their pool")
+    func ending() {
+        weak var buffer: OutputBuffer?
+        do {
+            let pool = OutputPool()
+            let taken = pool.take()
+            buffer = taken
+            pool.give(taken)
+        }
+        #expect(buffer == nil)
     }
 
     @Test("No more than 64 buffers are kept, which is 1 MiB")
