@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Logging
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -172,9 +173,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     private var isOpen = true
     private var isWatched = false
     private var isExhausted = false
-    /// Whether the last connection took one of the last descriptors.
-    private var isScarce = false
-    /// The first of these when it was looked last.
+    /// The last descriptor that a connection may have, when it was looked last.
     private var scarceFrom: Int32 = 0
 
     /// Takes over a listening socket.
@@ -225,7 +224,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
         for _ in 0..<Self.burst {
             guard isOpen, resumeTimer == nil else { return }
             guard mayAccept() else { return pause() }
-            if isScarce && !DescriptorReserve.isUntouched { return rest(EMFILE) }
+            if DescriptorReserve.mustRest { return rest(EMFILE) }
             switch SystemCalls.accept(descriptor) {
             case .accepted(let connection, let address): took(connection, address)
             case .aborted: continue
@@ -270,10 +269,9 @@ final class Acceptor: DescriptorHandler, TimerTarget {
 
     /// The limit is asked for again only by a descriptor that may be beyond it.
     private func noteScarcity(_ connection: Int32) {
-        isScarce = false
         guard connection >= scarceFrom else { return }
-        scarceFrom = DescriptorReserve.first
-        isScarce = connection >= scarceFrom
+        scarceFrom = DescriptorReserve.first - 1
+        if connection >= scarceFrom { DescriptorReserve.noteScarcity() }
     }
 
     private func rest(_ code: Int32) {
@@ -299,6 +297,21 @@ final class Acceptor: DescriptorHandler, TimerTarget {
 ///
 /// The system gives out the lowest number that is free, so a high one says how many are taken.
 enum DescriptorReserve {
+    /// Whether a connection of the process has taken the last in front of them, and nobody has seen since that one is free.
+    ///
+    /// One for all acceptors: each has a socket and a loop of its own, and each of them would take one more.
+    private static let isScarce = Atomic<Bool>(false)
+
+    static func noteScarcity() { isScarce.store(true, ordering: .relaxed) }
+
+    /// Whether the next connection would take one of them.
+    static var mustRest: Bool {
+        guard isScarce.load(ordering: .relaxed) else { return false }
+        if !isUntouched { return true }
+        isScarce.store(false, ordering: .relaxed)
+        return false
+    }
+
     /// The lowest of them.
     static var first: Int32 {
         SocketError.mostDescriptors.map { Int32(clamping: first(of: $0)) } ?? .max
