@@ -69,7 +69,7 @@ struct DatabaseResult: Sendable {
         let statements = try database.allStatements(sql: sql)
         while let statement = try statements.next() {
             if results.count == 20 { throw Problem(.badRequest, "Those are more than 20 statements.") }
-            rules?.bound(database)
+            try rules?.bound(database, statement)
             let before = database.totalChangesCount
             var result = try DatabaseResult(statement, limits)
             result.changes = database.totalChangesCount - before
@@ -107,7 +107,7 @@ struct DatabaseResult: Sendable {
         while let statement = try statements.next() {
             defer { index += 1 }
             if index < number { continue }
-            rules?.bound(database)
+            try rules?.bound(database, statement)
             let cursor = try Row.fetchCursor(statement)
             for _ in 0..<row { if try cursor.next() == nil { return nil } }
             guard try cursor.next() != nil else { return nil }

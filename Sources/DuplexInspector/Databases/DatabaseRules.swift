@@ -29,6 +29,8 @@ final class DatabaseRules: Sendable {
         var steps = DatabaseRules.steps
         /// Whether there are columns that are computed by what may take the square of the length of a value.
         var hasSlowColumns = false
+        /// How many bytes a value of the present statement may have.
+        var limit = DatabaseRules.valueLimit
     }
 
     private let kind: Kind
@@ -43,6 +45,8 @@ final class DatabaseRules: Sendable {
     static let slowLimit = 32_768
     /// How many where the app waits meanwhile: up to 50 ms then.
     static let briefLimit = 4_096
+    /// How much all values may have that a statement computes for one row.
+    private static let memoryLimit = ByteCount.mebibytes(32)
     /// After how many steps of SQLite's machine it is looked whether time is up: some microseconds.
     ///
     /// Where one step may take seconds, at each.
@@ -152,18 +156,43 @@ final class DatabaseRules: Sendable {
     func statement(_ sql: String, _ database: Database) throws -> Statement {
         state.withLock { ($0.hasSlow, $0.steps) = ($0.hasSlowColumns, $0.hasSlowColumns ? 1 : Self.steps) }
         let statement = try database.makeStatement(sql: sql)
-        bound(database)
+        try bound(database, statement)
         return statement
     }
 
-    /// Holds what was compiled last to values so short that none of its functions takes long, and to its time more often where
-    /// one may.
-    func bound(_ database: Database) {
+    /// Holds what was compiled last to values so short that none of its functions takes long and all of them together fit into
+    /// ``memoryLimit``, and to its time more often where one may.
+    func bound(_ database: Database, _ statement: Statement) throws {
+        let values = try ours { try Self.values(of: statement, database) }
         let (hasSlow, steps) = state.withLock { ($0.hasSlow, $0.steps) }
         watch(database, each: steps)
-        let limit = if !hasSlow { Self.valueLimit } else { isBrief ? Self.briefLimit : Self.slowLimit }
+        let longest = if !hasSlow { Self.valueLimit } else { isBrief ? Self.briefLimit : Self.slowLimit }
+        // In whole KiB, for people to read.
+        let share = Self.memoryLimit.bytes / max(1, values) / 1_024 * 1_024
+        let limit = max(Self.briefLimit, min(longest, share))
+        state.withLock { $0.limit = limit }
         _ = unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, Int32(limit))
     }
+
+    /// How many values a statement computes, each of which may be as long as a value can be and is held until its row is done.
+    ///
+    /// Between two jumps of its program SQLite asks nobody whether to go on, so that these are bounded before it runs.
+    private static func values(of statement: Statement, _ database: Database) throws -> Int {
+        // What explains computes nothing.
+        guard !statement.sql.lowercased().hasPrefix("explain") else { return 0 }
+        let explanation = try database.makeStatement(sql: "EXPLAIN \(statement.sql)")
+        // Whatever its arguments are, the steps are the same.
+        explanation.setUncheckedArguments([])
+        let program = try Row.fetchCursor(explanation)
+        var count = 0
+        while let step = try program.next() {
+            if let name: String = step["opcode"], computing.contains(name) { count += 1 }
+        }
+        return count
+    }
+
+    /// The steps of SQLite's machine that make a value of others.
+    private static let computing: Set = ["Function", "PureFunc", "Concat", "Cast", "AggFinal", "AggValue"]
 
     /// Looks for columns that are computed by slow functions: SQLite compiles these with the schema, and asks nobody.
     private func noteColumns(of database: Database) {
@@ -179,10 +208,11 @@ final class DatabaseRules: Sendable {
 
     /// The text for a value that is too long.
     var lengthRefusal: String {
-        let isSlow = state.withLock { $0.hasSlow }
-        if !isSlow { return "A value is longer than \(ByteCount(Self.valueLimit))." }
-        let limit = ByteCount(isBrief ? Self.briefLimit : Self.slowLimit)
-        return "A value is longer than \(limit), which is too long for functions that are slow, such as trim and instr."
+        let (isSlow, limit) = state.withLock { ($0.hasSlow, $0.limit) }
+        let refusal = "A value is longer than \(ByteCount(limit))"
+        if isSlow { return refusal + ", which is too long for functions that are slow, such as trim and instr." }
+        if limit < Self.valueLimit { return refusal + ", which is too long in a statement that computes so many." }
+        return refusal + "."
     }
 
     private static let modules: Set = ["fts3", "fts4", "fts5", "rtree", "rtree_i32"]
