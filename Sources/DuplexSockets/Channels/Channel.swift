@@ -26,7 +26,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     /// What the carrier is watched for; `nil` while it isn't watched.
     private var interest: Readiness?
     private var flushPlan = FlushPlan.none
-    /// Whether it is told what the poller has found: what it writes until then goes out right behind that.
+    /// Whether an event of the poller is handled: what is written until that is done goes out right behind it.
     private var isInEvent = false
     private var lastReceiveFilled = false
     /// Whether the handler is asked to receive by itself.
