@@ -178,9 +178,8 @@ final class DatabaseRules: Sendable {
     ///
     /// Between two jumps of its program SQLite asks nobody whether to go on, so that these are bounded before it runs.
     private static func values(of statement: Statement, _ database: Database) throws -> Int {
-        // What explains computes nothing.
-        guard !statement.sql.lowercased().hasPrefix("explain") else { return 0 }
-        let explanation = try database.makeStatement(sql: "EXPLAIN \(statement.sql)")
+        // What explains computes nothing, and can't be explained.
+        guard let explanation = try? database.makeStatement(sql: "EXPLAIN \(statement.sql)") else { return 0 }
         // Whatever its arguments are, the steps are the same.
         explanation.setUncheckedArguments([])
         let program = try Row.fetchCursor(explanation)

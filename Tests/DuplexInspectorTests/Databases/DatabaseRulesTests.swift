@@ -206,7 +206,7 @@ import Testing
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) SELECT * FROM n",
             "SELECT * FROM adults", "PRAGMA table_info(people)", "PRAGMA journal_mode", "PRAGMA user_version",
             "PRAGMA integrity_check", "SELECT * FROM pragma_table_info('people')", "PRAGMA compile_options",
-            "EXPLAIN SELECT 1", "EXPLAIN QUERY PLAN DELETE FROM people WHERE id = 1",
+            "EXPLAIN SELECT 1", "/* why */ EXPLAIN SELECT 1", "EXPLAIN QUERY PLAN DELETE FROM people WHERE id = 1",
             "SELECT * FROM words WHERE words MATCH 'one'",
             "SELECT * FROM boxes WHERE low > 0", "SELECT * FROM sqlite_schema",
             "SELECT json_extract('{\"a\":1}', '$.a')",
