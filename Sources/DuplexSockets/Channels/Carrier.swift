@@ -3,7 +3,7 @@
 
 /// What moves the bytes of a channel.
 ///
-/// Each call of it is a system call, beside which the choice costs a branch. Nothing above a channel sees a difference.
+/// The choice costs a branch for each call, which is small beside a system call. Nothing above a channel sees a difference.
 package enum Carrier {
     /// A connected, non-blocking stream socket of the system.
     case descriptor(Int32)

@@ -149,7 +149,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
 
     private func beginReading() {
         if interest?.contains(.readable) != true { updateInterest() }
-        if let tls, tls.engine.hasInput { planDelivery() }
+        if let tls, tls.engine.hasInput { planTurn() }
     }
 
     /// Whether the socket is received from: for the handler, or for a handshake.
@@ -324,7 +324,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     /// What is written isn't sent, which matters when nobody has noticed yet that nothing is.
     @inline(never)
     private func missOutput() {
-        if state.missOutput() { planDelivery() }
+        if state.missOutput() { planTurn() }
     }
 
     /// When what waits is sent.
@@ -348,6 +348,8 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         if !isFull { planTurn() }
     }
 
+    /// Has it flushed at the end of this turn, when the handler isn't in the middle of something: it gets then what it didn't want
+    /// before.
     private func planTurn() {
         guard flushPlan != .endOfTurn else { return }
         flushPlan = .endOfTurn
@@ -859,9 +861,6 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         return true
     }
 
-    /// Has the handler get what it didn't want before, once it isn't in the middle of something.
-    private func planDelivery() { planTurn() }
-
     /// The network has ended, which somebody on the way may have brought about.
     private func endNetwork(_ tls: TLSLayer) {
         if state.course == .leaving {
@@ -912,7 +911,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         tls.connection = connection
         tls.completion.take()?(.success(connection))
         // What was written meanwhile, and what ends the stream.
-        if isOpen { planDelivery() }
+        if isOpen { planTurn() }
     }
 
     private func handshakeTimedOut(_ tls: TLSLayer) {
@@ -961,7 +960,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         if isFull { wire.append(bytes) }
         if case .failed(let code) = result {
             state.sendFailed(code)
-            planDelivery()
+            planTurn()
         }
         keep(wire, tls)
     }
@@ -1045,7 +1044,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
             returnOutput()
         }
         if tls.failure != nil || state.sendFailure != nil {
-            planDelivery()
+            planTurn()
         } else if tls.wireCount > 0 {
             updateInterest()
         } else if waitsForDrain || queuedBytes > 0 {
@@ -1113,7 +1112,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
             }
         } catch {
             tls.failure = error
-            planDelivery()
+            planTurn()
         }
     }
 

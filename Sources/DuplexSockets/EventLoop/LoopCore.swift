@@ -357,7 +357,7 @@ package final class LoopCore {
     /// For one that has ended in the step only the time is reported, unless its owner is known (``endStep(of:)-(AnyObject)``).
     @inline(never)
     private func endStep(of token: UInt64) {
-        guard let duration = nextStepDuration() else { return }
+        guard let duration = stepDuration() else { return }
         let place = watched[Int(token & 0xFFFF_FFFF)]
         let handler: AnyObject? = place.generation == UInt32(token >> 32) ? place.handler : nil
         report(.call(handler ?? self), duration)
@@ -503,14 +503,9 @@ package final class LoopCore {
         if watchesSteps, let duration = stepDuration() { report(step(), duration) }
     }
 
-    /// ``nextStepDuration()`` as a function of its own: with what that reads on the stack, each caller would guard its own
-    /// against overflow.
-    @inline(never)
-    private func stepDuration() -> Int64? { nextStepDuration() }
-
     /// Ends a step: how long it was, in nanoseconds, if that is worth a word.
     @inline(__always)
-    private func nextStepDuration() -> Int64? {
+    private func stepDuration() -> Int64? {
         let now = Instant.coarse().nanoseconds
         let duration = now &- stepBegan
         stepBegan = now
