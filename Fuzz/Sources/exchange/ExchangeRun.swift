@@ -41,6 +41,8 @@ final class ExchangeRun {
     private var outcome = Outcome()
     /// What has come and wasn't taken: the next requests.
     private var pending: [UInt8] = []
+    /// The head of the request before.
+    private var last: RequestHeadText?
     private var head: RequestHead?
 
     init(options: UInt8) {
@@ -76,7 +78,7 @@ final class ExchangeRun {
 
     private func take() {
         var position = 0
-        while let event = session.next(pending.span, from: &position, now: now) { note(event) }
+        while let event = session.next(pending.span, from: &position, now: now, last: last) { note(event) }
         require(!session.takesInput || position == pending.count, "bytes were left that the session would take")
         pending.removeFirst(position)
         if session.isOver { pending = [] }
@@ -85,7 +87,9 @@ final class ExchangeRun {
     private func note(_ event: HTTPServerSession.Event) {
         if case .violation = outcome.events.last { require(false, "something came behind a violation") }
         switch event {
-        case .request(let head): begin(head)
+        case .request(let head):
+            last = head.text
+            begin(head)
         case .body(let range): add(Array(pending[range]))
         case .end(let trailers):
             outcome.events.append(.end(trailers))

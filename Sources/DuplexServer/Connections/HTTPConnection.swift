@@ -47,6 +47,8 @@ final class HTTPConnection {
     /// overlapping accesses.
     private var hasPending = false
     private(set) var hasInputEnded = false
+    /// Which one of the loop's it is.
+    private let number: UInt32
     /// Whether the app has enough of the body for now.
     private var isBodyHeld = false
 
@@ -82,6 +84,7 @@ final class HTTPConnection {
         self.client = client
         self.services = services
         accepted = services.now
+        number = services.nextNumber()
         session = HTTPServerSession(services.session, now: services.now)
     }
 
@@ -129,8 +132,10 @@ final class HTTPConnection {
     private func take(_ bytes: Span<UInt8>) -> Int {
         var position = 0
         while ending == .serving, !isStalled {
-            switch session.next(bytes, from: &position, now: now) {
+            let last = services.heads[number]
+            switch session.next(bytes, from: &position, now: now, last: last) {
             case .request(let head):
+                if head.text !== last { services.heads.note(head.text, of: number) }
                 begin(head, bytes, &position)
                 // Nothing can follow.
                 if position == bytes.count && head.framing == .none { return position }
@@ -331,6 +336,7 @@ final class HTTPConnection {
         cancelHandler()
         stopRunner()
         services.core.endStep(of: self)
+        services.heads.forget(number)
         services.owner.remove(self)
     }
 
@@ -340,6 +346,7 @@ final class HTTPConnection {
         endRecord(isIncomplete: false)
         disarmTimer()
         stopRunner()
+        services.heads.forget(number)
     }
 
     // MARK: From a request to the one who answers it

@@ -35,6 +35,9 @@ final class LoopServices {
     /// Whether the server has begun to end.
     var isStopping = false
     unowned let owner: any ConnectionOwner
+    /// The last heads of the connections that had requests last.
+    let heads = RecentHeads()
+    private var lastNumber: UInt32 = 0
     /// The last request that was for an allowed host: most are for the same one.
     private var allowed: RequestHead?
     /// Memory for what is being written of a response, on its way to the channel.
@@ -62,6 +65,12 @@ final class LoopServices {
     }
 
     var now: Instant { core.now }
+
+    /// A number for one more connection.
+    func nextNumber() -> UInt32 {
+        lastNumber &+= 1
+        return lastNumber
+    }
 
     /// Has other routes answer from now on.
     func replace(_ table: RouteTable) {

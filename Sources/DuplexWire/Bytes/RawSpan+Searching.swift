@@ -48,6 +48,14 @@ extension RawSpan {
     func hasSameBytes(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
         var index = 0
+        while index + 32 <= byteCount {
+            var difference = littleEndianWord(at: index) ^ other.littleEndianWord(at: index)
+            difference |= littleEndianWord(at: index + 8) ^ other.littleEndianWord(at: index + 8)
+            difference |= littleEndianWord(at: index + 16) ^ other.littleEndianWord(at: index + 16)
+            difference |= littleEndianWord(at: index + 24) ^ other.littleEndianWord(at: index + 24)
+            if difference != 0 { return false }
+            index += 32
+        }
         while index + 8 < byteCount {
             if littleEndianWord(at: index) != other.littleEndianWord(at: index) { return false }
             index += 8

@@ -166,15 +166,22 @@ package struct HTTPServerSession: ~Copyable, Sendable {
     ///   - bytes: what is at hand; may be empty.
     ///   - position: where to begin; left behind the last byte taken.
     ///   - now: the time.
+    ///   - last: the head of an earlier request of a session by the same settings: what is the same, the whole head or all of its
+    ///     fields, isn't read anew. Default: none.
     /// - Returns: the event, or nil when more input is needed or a response is awaited first.
-    package mutating func next(_ bytes: Span<UInt8>, from position: inout Int, now: Instant) -> Event? {
+    package mutating func next(
+        _ bytes: Span<UInt8>,
+        from position: inout Int,
+        now: Instant,
+        last: RequestHeadText? = nil
+    ) -> Event? {
         do throws(HTTPProtocolError) {
             switch input {
-            case .head: return try takeHead(bytes, from: &position, now)
+            case .head: return try takeHead(bytes, from: &position, now, last)
             case .body(let decoder): return try takeBody(decoder, bytes, from: &position, now)
             case .discarding(let decoder, let left):
                 guard discard(decoder, left, bytes, from: &position, now) else { return nil }
-                return try takeHead(bytes, from: &position, now)
+                return try takeHead(bytes, from: &position, now, last)
             case .whole, .over: return nil
             }
         } catch {
@@ -185,11 +192,12 @@ package struct HTTPServerSession: ~Copyable, Sendable {
     private mutating func takeHead(
         _ bytes: Span<UInt8>,
         from position: inout Int,
-        _ now: Instant
+        _ now: Instant,
+        _ last: RequestHeadText?
     ) throws(HTTPProtocolError) -> Event? {
         guard position < bytes.count else { return nil }
         let wasMidHead = parser.isMidHead
-        guard let head = try parser.parse(bytes, from: &position) else {
+        guard let head = try parser.parse(bytes, from: &position, last: last) else {
             if !wasMidHead && parser.isMidHead { headDeadline = now.advanced(by: settings.limits.headTime) }
             return nil
         }

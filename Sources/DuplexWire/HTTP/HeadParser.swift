@@ -230,7 +230,25 @@ public struct RequestHeadParser: Sendable {
         _ input: Span<UInt8>,
         from position: inout Int
     ) throws(HTTPProtocolError) -> RequestHead? {
-        if parser.isFresh, let head = WholeHead.read(input.raw, from: &position, bounds: parser.bounds) { return head }
+        try parse(input, from: &position, last: nil)
+    }
+
+    /// The same, where what is as in an earlier head, all of it or all of its fields, isn't read anew.
+    ///
+    /// - Parameters:
+    ///   - input: The piece at hand.
+    ///   - position: Where to begin; left after the last byte taken.
+    ///   - last: a head that was read within the same limits, if any.
+    /// - Returns: The head, or nil when more input is needed.
+    /// - Throws: ``HTTPProtocolError`` with the status to answer.
+    mutating func parse(
+        _ input: Span<UInt8>,
+        from position: inout Int,
+        last: RequestHeadText?
+    ) throws(HTTPProtocolError) -> RequestHead? {
+        if parser.isFresh, let text = WholeHead.read(input.raw, from: &position, bounds: parser.bounds, last: last) {
+            return RequestHead(content: RequestHeadContent(text))
+        }
         return try parser.parse(input, from: &position)
     }
 }

@@ -29,7 +29,7 @@ package struct PathTable: Sendable {
 
     /// Which of the paths a request is for; nil for none of them.
     package func number(for head: RequestHead) -> Int? {
-        head.content.withPath { number(of: $0) }
+        head.content.text.withPath { number(of: $0) }
     }
 
     private func number(of path: RawSpan) -> Int? {

@@ -27,45 +27,45 @@ struct RequestSummary: Sendable {
 
 extension RequestHead {
     /// The method; any token is accepted, so a server that doesn't know it answers 501.
-    public var method: HTTPRequest.Method { content.summary.method }
+    public var method: HTTPRequest.Method { content.text.summary.method }
 
     /// The version that the client speaks; its major number is 1.
-    package var version: HTTPVersion { content.summary.version }
+    package var version: HTTPVersion { content.text.summary.version }
 
     /// How the end of the body is found.
-    public var framing: BodyFraming { content.summary.framing }
+    public var framing: BodyFraming { content.text.summary.framing }
 
     /// Whether the connection may serve another request after this one (RFC 9112 section 9.3).
-    public var keepsAlive: Bool { content.summary.keepsAlive }
+    public var keepsAlive: Bool { content.text.summary.keepsAlive }
 
     /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
-    public var expectsContinue: Bool { content.summary.expectsContinue }
+    public var expectsContinue: Bool { content.text.summary.expectsContinue }
 
     /// Whether there is an Upgrade field, whatever it names.
-    package var hasUpgrade: Bool { content.summary.hasUpgrade }
+    package var hasUpgrade: Bool { content.text.summary.hasUpgrade }
 
     /// Whether there is a Content-Encoding field, whatever it names.
-    package var hasContentCoding: Bool { content.summary.hasContentCoding }
+    package var hasContentCoding: Bool { content.text.summary.hasContentCoding }
 
     /// Whether there are fields that make the request hang on what the content is (RFC 9110 section 13.1).
-    package var hasConditions: Bool { content.summary.hasConditions }
+    package var hasConditions: Bool { content.text.summary.hasConditions }
 
     /// Whether there is a Range field, whatever it says.
-    package var hasRange: Bool { content.summary.hasRange }
+    package var hasRange: Bool { content.text.summary.hasRange }
 
     /// Whether there is an Accept-Encoding field, whatever it says.
-    package var hasAcceptedCodings: Bool { content.summary.hasAcceptedCodings }
+    package var hasAcceptedCodings: Bool { content.text.summary.hasAcceptedCodings }
 
     /// The request target as it was sent.
-    public var target: String { content.target }
+    public var target: String { content.text.target }
 
     /// The target's path as it was sent, up to the question mark and not percent-decoded.
     ///
     /// `*` for the server as a whole, and empty for CONNECT.
-    public var path: String { content.path }
+    public var path: String { content.text.path }
 
     /// What follows the target's first question mark, not percent-decoded; nil without one.
-    public var query: String? { content.query }
+    public var query: String? { content.text.query }
 
     /// The fields in the order in which they were sent.
     public var headers: HTTPFields { content.headers }
@@ -84,13 +84,13 @@ extension RequestHead {
     }
 
     /// Lends the bytes of ``target``.
-    package func withTarget<Result>(_ body: (RawSpan) -> Result) -> Result { content.withTarget(body) }
+    package func withTarget<Result>(_ body: (RawSpan) -> Result) -> Result { content.text.withTarget(body) }
 
     /// The host and port that the request is for, in lower case, such as `example.com:8080`.
     ///
     /// Taken from the target if that names one, and from Host otherwise (RFC 9112 section 3.3). Empty if an HTTP/1.0
     /// client names none.
-    public var host: String { content.host }
+    public var host: String { content.text.host }
 
     /// A value that whoever handles the request has noted with it: all copies of the head have it.
     package subscript(attachment id: ObjectIdentifier) -> (any Sendable)? {
@@ -102,22 +102,18 @@ extension RequestHead {
     ///
     /// A new one each time, as values are noted with a head.
     package static var unread: RequestHead {
-        let content = RequestHeadContent(
-            RequestSummary(),
-            target: "",
-            path: "",
-            query: nil,
-            host: "",
-            headers: HTTPFields()
-        )
-        return RequestHead(content: content)
+        let parts = RequestHeadText.Parts(target: "", path: "", query: nil, host: "", headers: HTTPFields())
+        return RequestHead(content: RequestHeadContent(RequestHeadText(RequestSummary(), made: parts)))
     }
 
     /// The same head without the values that were noted with it, to be kept for longer than the request.
-    package var bare: RequestHead { RequestHead(content: RequestHeadContent(copying: content)) }
+    package var bare: RequestHead { RequestHead(content: RequestHeadContent(content.text)) }
+
+    /// What it says, without what was noted with it.
+    package var text: RequestHeadText { content.text }
 
     /// Whether both are for the same host, as it was sent; false where that isn't known without parsing.
-    package func hasHost(of other: RequestHead) -> Bool { content.hasHost(of: other.content) }
+    package func hasHost(of other: RequestHead) -> Bool { content.text.hasHost(of: other.content.text) }
 
     /// Makes a head from its parts and checks it as one that was received.
     ///
@@ -151,14 +147,14 @@ extension RequestHead {
             hasRange: headers.contains(.range),
             hasAcceptedCodings: headers.contains(.acceptEncoding)
         )
-        content = RequestHeadContent(
-            summary,
+        let parts = RequestHeadText.Parts(
             target: target,
             path: parsed.path,
             query: parsed.query,
             host: host,
             headers: headers
         )
+        content = RequestHeadContent(RequestHeadText(summary, made: parts))
     }
 
     private static let conditions: [HTTPField.Name] = [

@@ -5,6 +5,8 @@ import HTTPTypes
 
 /// Reads the head of a request that lies whole in the input, in one pass and without a string for each field.
 ///
+/// Clients that keep a connection send the same fields again and again, and often the same head: that isn't read twice.
+///
 /// The short way of ``RequestHeadParser``. It takes what nearly all clients send: a known method, a path, HTTP/1.1, one
 /// plain Host, a length or chunks. At anything else, and at every fault, it takes nothing and says nothing: the parser
 /// that goes line by line then judges the same bytes. So there is one place that finds faults, and this one accepts a part
@@ -13,7 +15,7 @@ struct WholeHead {
     private var position: Int
     /// Which one it is of ``methods``: a number needs no counting of references where this is handed on.
     private var method = 0
-    private var places = RequestHeadContent.Places(target: 0..<0, pathEnd: 0, host: 0..<0, headers: 0)
+    private var places = RequestHeadText.Places(target: 0..<0, pathEnd: 0, host: 0..<0, headers: 0)
     private var hasHost = false
     private var length: Int?
     private var isChunked = false
@@ -60,19 +62,47 @@ struct WholeHead {
     ///   - input: what has come.
     ///   - position: where the head begins; left behind it, or where it was.
     ///   - bounds: of the head, its first line and its fields.
-    /// - Returns: the head, or nil.
-    static func read(_ input: RawSpan, from position: inout Int, bounds: HeadBounds) -> RequestHead? {
+    ///   - last: a head that was read within the same bounds: what its fields say isn't found out again where they are
+    ///     the same. Default: none.
+    /// - Returns: what the head says, or nil.
+    static func read(
+        _ input: RawSpan,
+        from position: inout Int,
+        bounds: HeadBounds,
+        last: RequestHeadText? = nil
+    ) -> RequestHeadText? {
+        if let last, last.isAt(position, of: input) {
+            position += last.count
+            return last
+        }
         var head = WholeHead(from: position)
-        guard head.takeRequestLine(input, bound: bounds.startLine),
-            head.takeFields(input, atMost: bounds.headers),
-            head.position - position <= bounds.head, head.hasHost, head.length == nil || !head.isChunked
-        else { return nil }
-        let result = head.result(input, from: position)
+        guard head.takeRequestLine(input, bound: bounds.startLine) else { return nil }
+        let result: RequestHeadText
+        if let last, last.isAt(head.position, of: input, from: last.fieldStart) {
+            head.position += last.count - last.fieldStart
+            guard head.position - position <= bounds.head else { return nil }
+            result = head.result(input, from: position, fieldsOf: last)
+        } else {
+            guard head.takeFields(input, atMost: bounds.headers), head.position - position <= bounds.head, head.hasHost,
+                head.length == nil || !head.isChunked
+            else { return nil }
+            result = head.result(input, from: position)
+        }
         position = head.position
         return result
     }
 
-    private func result(_ input: RawSpan, from start: Int) -> RequestHead {
+    /// The fields are those of another head: so is what they say.
+    private func result(_ input: RawSpan, from start: Int, fieldsOf last: RequestHeadText) -> RequestHeadText {
+        var summary = last.summary
+        summary.method = Self.methods[method]
+        var places = places.moved(by: -start)
+        let offset = places.headers - last.fieldStart
+        places.host = (last.hostRange.lowerBound + offset)..<(last.hostRange.upperBound + offset)
+        return RequestHeadText(summary, [UInt8](copying: input.extracting(start..<position)), places)
+    }
+
+    private func result(_ input: RawSpan, from start: Int) -> RequestHeadText {
         let framing: BodyFraming = isChunked ? .chunked : length.map { $0 == 0 ? .none : .length($0) } ?? .none
         let summary = RequestSummary(
             method: Self.methods[method],
@@ -86,7 +116,7 @@ struct WholeHead {
             hasAcceptedCodings: hasAcceptedCodings
         )
         let bytes = [UInt8](copying: input.extracting(start..<position))
-        return RequestHead(content: RequestHeadContent(summary, bytes, places.moved(by: -start)))
+        return RequestHeadText(summary, bytes, places.moved(by: -start))
     }
 
     // MARK: The request line
@@ -251,7 +281,7 @@ struct WholeHead {
     }
 }
 
-extension RequestHeadContent.Places {
+extension RequestHeadText.Places {
     /// The same places counted from elsewhere.
     func moved(by offset: Int) -> Self {
         Self(

@@ -88,6 +88,40 @@ struct RequestHeadParserTests {
         #expect(position == head.count)
     }
 
+    @Test("The same request again and again is read the same in every split, with others in between")
+    func repeated() {
+        let first = "GET /1 HTTP/1.1\nHost: a\nX: y\n\n"
+        let others = ["PUT /2 HTTP/1.1\nHost: a\nX: y\n\n", "GET /3 HTTP/1.1\nHost: a\nX: z\n\n"]
+        let input = wire((["\(first)\(first)"] + others + [first]).joined())
+        let fed = expectSameInEverySplit(input) { pieces in
+            var parser = RequestHeadParser()
+            var last: RequestHeadText?
+            return feed(pieces) { (piece, position) throws(HTTPProtocolError) in
+                let head = try parser.parse(piece, from: &position, last: last)
+                if let head { last = head.text }
+                return head
+            }
+        }
+        #expect(fed.outputs.map(\.path) == ["/1", "/1", "/2", "/3", "/1"])
+        #expect(fed.outputs.map { $0.headers.last?.value } == ["y", "y", "y", "z", "y"])
+        #expect(fed.failure == nil)
+    }
+
+    @Test("What is noted with a request isn't there with the same request after it")
+    func attachments() throws {
+        let input = wire("GET / HTTP/1.1\nHost: a\n\n")
+        var parser = RequestHeadParser()
+        var position = 0
+        let first = try parser.parse(input.span, from: &position, last: nil)
+        let head = try #require(first)
+        position = 0
+        let second = try parser.parse(input.span, from: &position, last: head.text)
+        let other = try #require(second)
+        let id = ObjectIdentifier(RequestHeadParser.self)
+        head[attachment: id] = "noted"
+        #expect(head == other && head.text === other.text && other[attachment: id] == nil)
+    }
+
     @Test("Requests in a row are read one after the other, with an empty line before each")
     func pipelined() {
         let input = wire("GET /1 HTTP/1.1\nHost: a\n\nGET /2 HTTP/1.0\n\n\nPUT /3 HTTP/1.1\nHost: a\n\n")

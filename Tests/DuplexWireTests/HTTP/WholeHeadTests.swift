@@ -7,12 +7,37 @@ import Testing
 
 @testable import DuplexWire
 
+private enum Heads {
+    /// What clients send that the short way reads.
+    static let usual = [
+        "GET / HTTP/1.1\nHost: a\n\n", "HEAD /x?y HTTP/1.1\nHost: a.b\nConnection: close\n\n",
+        "PUT /x HTTP/1.1\nhOST: A\nTransfer-Encoding: Chunked\n\n",
+        "PATCH /x HTTP/1.1\nHost: a:1\nExpect: 100-Continue\nContent-Length: 0\n\n",
+        "POST /x HTTP/1.1\nHost: a\nContent-Length: 5\nContent-Encoding: gzip\n\n",
+        "DELETE /x HTTP/1.1\nHost: a\nConnection: x , Close\n\n",
+        "OPTIONS /x HTTP/1.1\nHost: a\nUpgrade: websocket\nConnection: keep-alive, Upgrade\n\n",
+        "GET / HTTP/1.1\nHost: a\nRANGE: bytes=0-\nIf-Range: x\nAccept-encoding: gzip\n\n",
+        "GET / HTTP/1.1\nHost: a\nif-none-MATCH: *\n\n", "GET / HTTP/1.1\nHost: a\nIf-Match: *\nRanges: x\n\n",
+        "GET / HTTP/1.1\nHost: a\nIf-Modified-Since: x\n\n", "GET / HTTP/1.1\nHost: a\nIf-Unmodified-Since: x\n\n",
+        "GET /? HTTP/1.1\nHost: 127.0.0.1:8080\nCookie: a=b\nCookie: c=d\nX:\nY:\u{e9}\n\n",
+    ]
+}
+
 @Suite struct WholeHeadTests {
     private func read(_ text: String, limits: HTTPLimits = .internet) -> (RequestHead?, Int) {
+        let (text, position) = readText(text, limits: limits)
+        return (text.map { RequestHead(content: RequestHeadContent($0)) }, position)
+    }
+
+    private func readText(
+        _ text: String,
+        limits: HTTPLimits = .internet,
+        last: RequestHeadText? = nil
+    ) -> (RequestHeadText?, Int) {
         let bytes = wire(text)
         let span = bytes.span
         var position = 0
-        let head = WholeHead.read(span.raw, from: &position, bounds: HeadBounds(limits))
+        let head = WholeHead.read(span.raw, from: &position, bounds: HeadBounds(limits), last: last)
         return (head, position)
     }
 
@@ -34,17 +59,7 @@ import Testing
 
     @Test(
         "What it makes of a head is what the longer way makes of it",
-        arguments: [
-            "GET / HTTP/1.1\nHost: a\n\n", "HEAD /x?y HTTP/1.1\nHost: a.b\nConnection: close\n\n",
-            "PUT /x HTTP/1.1\nhOST: A\nTransfer-Encoding: Chunked\n\n",
-            "PATCH /x HTTP/1.1\nHost: a:1\nExpect: 100-Continue\nContent-Length: 0\n\n",
-            "DELETE /x HTTP/1.1\nHost: a\nConnection: x , Close\n\n",
-            "OPTIONS /x HTTP/1.1\nHost: a\nUpgrade: websocket\nConnection: keep-alive, Upgrade\n\n",
-            "GET / HTTP/1.1\nHost: a\nRANGE: bytes=0-\nIf-Range: x\nAccept-encoding: gzip\n\n",
-            "GET / HTTP/1.1\nHost: a\nif-none-MATCH: *\n\n", "GET / HTTP/1.1\nHost: a\nIf-Match: *\nRanges: x\n\n",
-            "GET / HTTP/1.1\nHost: a\nIf-Modified-Since: x\n\n", "GET / HTTP/1.1\nHost: a\nIf-Unmodified-Since: x\n\n",
-            "GET /? HTTP/1.1\nHost: 127.0.0.1:8080\nCookie: a=b\nCookie: c=d\nX:\nY:\u{e9}\n\n",
-        ]
+        arguments: Heads.usual
     )
     func asTheLongerWay(text: String) throws {
         let (head, _) = read(text)
@@ -61,6 +76,72 @@ import Testing
         #expect(found.hasConditions == text.lowercased().contains("\nif-"))
         #expect(found.hasAcceptedCodings == other?.hasAcceptedCodings)
         #expect(found.hasUpgrade == other?.hasUpgrade && found.query == other?.query && found.path == other?.path)
+    }
+
+    /// All that a head says.
+    private struct Said: Equatable {
+        var head: RequestHead
+        var flags: [Bool]
+        var path: String
+        var query: String?
+
+        init(_ text: RequestHeadText) {
+            let head = RequestHead(content: RequestHeadContent(text))
+            self.head = head
+            flags = [
+                head.keepsAlive, head.expectsContinue, head.hasUpgrade, head.hasContentCoding, head.hasConditions,
+                head.hasRange, head.hasAcceptedCodings,
+            ]
+            path = head.path
+            query = head.query
+        }
+    }
+
+    @Test("Behind any other head, one says what it says by itself, and as much is taken", arguments: Heads.usual)
+    func behindAnother(last: String) throws {
+        let former = try #require(readText(last).0)
+        let fields = try #require(last.firstIndex(of: "\n"))
+        let sameFields = ["GET /another?one", "POST /"].map { "\($0) HTTP/1.1\(last[fields...])" }
+        for text in Heads.usual + sameFields {
+            let (alone, length) = readText(text)
+            let (found, position) = readText(text + "GET", last: former)
+            #expect(try Said(#require(found)) == Said(#require(alone)), "\(text)")
+            #expect(position == length)
+        }
+    }
+
+    @Test("The same head again isn't read anew, and one that isn't whole, or goes on, is another")
+    func repeated() throws {
+        let text = "GET /a HTTP/1.1\nHost: a\nX: y\n\n"
+        let last = try #require(readText(text).0)
+        #expect(readText(text, last: last).0 === last)
+        for end in text.indices {
+            let (head, position) = readText(String(text[..<end]), last: last)
+            #expect(head == nil && position == 0, "up to \(end)")
+        }
+        let longer = try #require(readText("GET /a HTTP/1.1\nHost: a\nX: y\nZ: z\n\n", last: last).0)
+        #expect(RequestHeadContent(longer).headers.map(\.value) == ["a", "y", "z"])
+    }
+
+    @Test("A first line is no longer than it may be, also in front of the same fields")
+    func startLineOfRepeated() throws {
+        let last = try #require(readText("GET / HTTP/1.1\nHost: a\n\n").0)
+        func text(_ length: Int) -> String {
+            "GET /\(String(repeating: "a", count: length - "GET / HTTP/1.1\r\n".utf8.count)) HTTP/1.1\nHost: a\n\n"
+        }
+        #expect(readText(text(8_192), last: last).0 != nil)
+        #expect(readText(text(8_193), last: last).0 == nil)
+    }
+
+    @Test("The fields of the last head count towards the length of one with a longer target")
+    func boundsOfRepeated() throws {
+        let last = try #require(readText("GET / HTTP/1.1\nHost: a\n\n").0)
+        let text = "GET /ab HTTP/1.1\nHost: a\n\n"
+        var limits = HTTPLimits.internet
+        limits.headSize = .bytes(wire(text).count)
+        #expect(readText(text, limits: limits, last: last).0 != nil)
+        limits.headSize = .bytes(wire(text).count - 1)
+        #expect(readText(text, limits: limits, last: last).0 == nil)
     }
 
     @Test(
