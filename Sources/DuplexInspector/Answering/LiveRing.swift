@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DequeModule
+import DuplexServer
 import DuplexWire
 import Synchronization
 
@@ -133,7 +134,8 @@ final class LiveWatchers: Sendable {
     /// How long the while is.
     private let grace: Duration
     private let state = Mutex(State())
-    private let isOn = Atomic<Bool>(false)
+    /// Open while somebody watches, or has within the grace.
+    let gate = ObserverGate()
 
     init(grace: Duration) {
         self.grace = grace
@@ -142,7 +144,7 @@ final class LiveWatchers: Sendable {
     /// Whether somebody watches, or has within the grace.
     ///
     /// Takes no lock.
-    var areThere: Bool { isOn.load(ordering: .relaxed) }
+    var areThere: Bool { gate.isOpen }
 
     /// How many watch at this moment.
     var count: Int { state.withLock { $0.count } }
@@ -167,7 +169,7 @@ final class LiveWatchers: Sendable {
         state.withLock { state in
             state.count += 1
             state.turn += 1
-            isOn.store(true, ordering: .relaxed)
+            gate.set(open: true)
         }
     }
 
@@ -185,7 +187,7 @@ final class LiveWatchers: Sendable {
     func end(since turn: Int) -> Bool {
         state.withLock { state in
             guard state.count == 0, state.turn == turn else { return false }
-            isOn.store(false, ordering: .relaxed)
+            gate.set(open: false)
             return true
         }
     }

@@ -25,7 +25,7 @@ final class RequestHistory: RequestObserver {
 
     // MARK: Looking
 
-    var isLooking: Bool { watchers.areThere }
+    var gate: ObserverGate? { watchers.gate }
 
     /// Keeps requests for as long as the result is kept.
     func look() -> LiveHold { watchers.watch() }

@@ -27,7 +27,9 @@ final class HTTPConnection {
     /// The exchange of the present request, where a task may read its body or write its response.
     private var exchange: Exchange?
     /// The request that is being answered; nil before the first and between two.
-    private var present: Present?
+    ///
+    /// Not checked for overlapping accesses either: nothing is called while it is replaced, or one of its references.
+    @safe @exclusivity(unchecked) private var present: Present?
     /// The connection's task, from the first request that needs one on.
     private var runner: HandlerRunner?
     /// The route whose code has run last: for when that takes long.
@@ -110,6 +112,9 @@ final class HTTPConnection {
 
     /// The route of the present request as people call it; `nil` where no request is answered.
     var presentRoute: String? { present?.route }
+
+    /// The same, or that of the last request, for the log.
+    private var routeName: String { presentRoute ?? lastRoute.flatMap { services.name(of: $0) } ?? "" }
 
     /// The span of the WebSocket that is asked for.
     var openingSpan: HandshakeSpan? { present?.opening?.span }
@@ -417,11 +422,11 @@ final class HTTPConnection {
         case .immediate(let handler): respond(at: endpoint, request) { try handler($0) }
         case .atOnceOrTask(let handler, let other): respond(at: endpoint, request, handler, otherwise: other)
         case .task(let handler):
-            if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
+            if present == nil { present = Present(endpoint: endpoint) }
             start(.request(endpoint, request, handler))
         case .linked(let handler):
             request[ExchangeLink.self] = exchange ?? makeExchange()
-            if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
+            if present == nil { present = Present(endpoint: endpoint) }
             start(.request(endpoint, request, handler))
         }
     }
@@ -435,7 +440,7 @@ final class HTTPConnection {
     ) {
         do {
             guard let response = try handler(request) else {
-                if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
+                if present == nil { present = Present(endpoint: endpoint) }
                 return start(.request(endpoint, request, other))
             }
             respond(at: endpoint, request) { _ in response }
@@ -514,11 +519,11 @@ final class HTTPConnection {
 
     // MARK: Following
 
-    /// A request has come whose route is looked at, or has a limit of time.
+    /// A request has come whose route somebody looks at, or has a limit of time.
     @inline(never)
     func follow(_ request: Request, at endpoint: Endpoint) {
         let route = endpoint.pattern ?? OwnAnswer.pattern(of: request)
-        let limit = endpoint.handler.mayWait ? endpoint.settings.timeLimit : nil
+        let limit = endpoint.timeLimit
         let record = makeRecord(request, at: route, endpoint.observers, isTimed: limit != nil)
         if let limit { record?.limit(to: limit, self) }
         present = Present(endpoint: endpoint, record: record)
@@ -550,7 +555,7 @@ final class HTTPConnection {
     /// What a response goes through before it is sent.
     @inline(__always)
     func finish(_ response: inout Response, at endpoint: Endpoint, _ request: Request) {
-        if endpoint.isAnswerFollowed { return follow(&response, at: endpoint, request) }
+        if endpoint.hasFinishing || present?.record != nil { return follow(&response, at: endpoint, request) }
         meetConditions(&response, at: endpoint, request)
     }
 
@@ -564,9 +569,9 @@ final class HTTPConnection {
 
     @inline(never)
     private func follow(_ response: inout Response, at endpoint: Endpoint, _ request: Request) {
-        checkFile(of: &response, at: endpoint, request)
         let original = response
         meetConditions(&response, at: endpoint, request)
+        checkFile(of: &response, at: endpoint, request)
         endpoint.settings.finishing?.run(request, &response, inPlaceOf: original)
         present?.record?.answered(response)
     }
@@ -889,7 +894,7 @@ final class HTTPConnection {
     private func give(up error: HTTPProtocolError) {
         services.logger.error(
             "a response can't be sent",
-            metadata: ["route": "\(present?.route ?? "")", "error": "\(error)"]
+            metadata: ["route": "\(routeName)", "error": "\(error)"]
         )
         present?.record?.unanswered()
         end(.cut)
@@ -992,7 +997,7 @@ final class HTTPConnection {
             present?.record?.error = error
             services.logger.error(
                 "the body of a response failed",
-                metadata: ["route": "\(present?.route ?? "")", "error": "\(error)"]
+                metadata: ["route": "\(routeName)", "error": "\(error)"]
             )
         }
         end(.cut)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexWire
+import Synchronization
 
 /// Looks on while one request is answered; on its loop.
 package protocol ExchangeWatcher: AnyObject {
@@ -17,8 +18,9 @@ package protocol ExchangeWatcher: AnyObject {
 
 /// Looks on while the requests of a route are answered, whoever answers them.
 package protocol RequestObserver: Sendable {
-    /// Whether it wants to observe the requests that come now.
-    var isLooking: Bool { get }
+    /// Open while it wants to observe the requests that come; nil where it observes all of them. Always the same one: routes
+    /// ask for it once.
+    var gate: ObserverGate? { get }
     /// An observer of one request.
     ///
     /// - Parameters:
@@ -44,11 +46,29 @@ package protocol RequestObserver: Sendable {
 }
 
 extension RequestObserver {
-    package var isLooking: Bool { true }
+    package var gate: ObserverGate? { nil }
+    /// Whether it wants to observe the requests that come now.
+    package var isLooking: Bool { gate?.isOpen ?? true }
     package func watcher(of request: Request, route: String?) -> (any ExchangeWatcher)? { nil }
     package func following(_ route: String?) -> any RequestObserver { self }
     package func began(_ request: Request, route: String?) {}
     package func finish() async {}
+}
+
+/// Says whether an observer wants to observe requests now, for one that doesn't always.
+///
+/// An object of its own, which routes keep: asking each observer for each request would take some 150 instructions.
+package final class ObserverGate: Sendable {
+    private let state = Atomic<Bool>(false)
+
+    /// Makes one that is closed.
+    package init() {}
+
+    /// Whether the observer looks; takes no lock.
+    package var isOpen: Bool { state.load(ordering: .relaxed) }
+
+    /// Opens or closes it.
+    package func set(open: Bool) { state.store(open, ordering: .relaxed) }
 }
 
 /// Calls a closure at the end of each exchange.

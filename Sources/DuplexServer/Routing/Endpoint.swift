@@ -17,11 +17,24 @@ final class Endpoint: Sendable {
     let settings: RouteSettings
     /// Observers.
     let observers: [any RequestObserver]
-    /// Whether more than the handler follows a request: it has an observer, or its time is limited; that of a handler
-    /// which doesn't wait isn't.
-    let isFollowed: Bool
-    /// Whether a response concerns more than the connection.
-    let isAnswerFollowed: Bool
+    /// How long the handler may take; nil for one that doesn't wait, and without a limit.
+    let timeLimit: Duration?
+    /// Whether closures of the app see each response before it is sent.
+    let hasFinishing: Bool
+    /// Whether more than the handler follows every request: an observer that always looks, or a limit of time.
+    private let isAlwaysFollowed: Bool
+    /// Those of the observers that look only at times.
+    private let gates: [ObserverGate]
+
+    /// Whether more than the handler follows a request that comes now.
+    @inline(__always)
+    var isFollowed: Bool { isAlwaysFollowed || !gates.isEmpty && isLookedAt }
+
+    @inline(never)
+    private var isLookedAt: Bool {
+        for index in gates.indices where gates[index].isOpen { return true }
+        return false
+    }
 
     /// Answers in its place what the server answers by itself; nil for itself.
     private let refusal: Endpoint?
@@ -85,8 +98,10 @@ final class Endpoint: Sendable {
         let spanned = tracing == nil ? wrapped : wrapped.inSpan
         self.handler = settings.sendsEarlyHints ? spanned.linked : spanned
         observers = (tracing.map { [$0] } ?? []) + settings.observers.map { $0.following(pattern) }
-        isFollowed = !observers.isEmpty || self.handler.mayWait && settings.timeLimit != nil
-        isAnswerFollowed = isFollowed || settings.finishing != nil
+        timeLimit = self.handler.mayWait ? settings.timeLimit : nil
+        gates = observers.compactMap(\.gate)
+        isAlwaysFollowed = gates.count < observers.count || timeLimit != nil
+        hasFinishing = settings.finishing != nil
     }
 }
 

@@ -35,7 +35,7 @@ struct ExchangeRecordTests {
         server.get("/file") { _ in Response(body: try .file(path)) }
         server.get("/later") { _ async throws in Response(body: try .file(path)) }
         @Sendable func shrink() throws -> Response {
-            let response = Response(body: try .file(path))
+            let response = Response(headers: [.eTag: "\"a\""], body: try .file(path))
             try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: 0)
             return response
         }
@@ -46,6 +46,11 @@ struct ExchangeRecordTests {
                 #expect(try await client.get(path).body.count == 300_000)
                 #expect(try await log.next().summary == "\(path) 200 0 300000")
             }
+            // What the client has is what it asks about, whatever has become of the file.
+            let unchanged = try await client.get("/shrinking", headers: [.ifNoneMatch: "\"a\""])
+            #expect(unchanged.status == .notModified)
+            #expect(try await log.next().summary == "/shrinking 304 0 0")
+            try fill()
             for path in ["/shrinking", "/shrinking/later"] {
                 let answer = try await client.get(path)
                 #expect(answer.status == .internalServerError && answer.headers[mark] == path)

@@ -12,6 +12,9 @@ import Testing
 struct RequestObserverTests {
     private final class Notes: RequestObserver {
         let notes = Mutex<[String]>([])
+        let gate: ObserverGate?
+
+        init(_ gate: ObserverGate? = nil) { self.gate = gate }
 
         func began(_ request: Request, route: String?) { add("began \(route ?? "-")") }
 
@@ -48,6 +51,43 @@ struct RequestObserverTests {
         try await server.test { client async throws in
             for path in ["/other", "/nothing", "/seen"] { _ = try await client.get(path) }
             #expect(notes.notes.withLock { $0 } == ["began /seen", "ended /seen"])
+        }
+    }
+
+    @Test("One that looks only at times observes the requests that come while it looks, to their end")
+    func gates() async throws {
+        let gate = ObserverGate()
+        let notes = Notes(gate)
+        var server = WebServer(port: 0)
+        server.use(.observed(by: notes))
+        // Each switches it while the request is answered: before and behind a wait, or at once.
+        server.get("/open/:n") { _ async throws in
+            gate.set(open: true)
+            await Task.yield()
+            return ""
+        }
+        server.get("/close") { _ async throws in
+            await Task.yield()
+            gate.set(open: false)
+            return ""
+        }
+        server.get("/now/open") { _ in
+            gate.set(open: true)
+            return ""
+        }
+        server.get("/now/close") { _ in
+            gate.set(open: false)
+            return Response(body: .writer { writer in try await writer.write("piece") })
+        }
+        try await server.test { client async throws in
+            for (open, close) in [("/open/1", "/close"), ("/now/open", "/now/close")] {
+                for path in [open, close, close] { #expect(try await client.get(path).status == .ok) }
+                let seen = notes.notes.withLock { notes in
+                    defer { notes = [] }
+                    return notes
+                }
+                #expect(seen == ["began \(close)", "ended \(close)"])
+            }
         }
     }
 

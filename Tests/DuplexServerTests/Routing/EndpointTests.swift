@@ -21,18 +21,40 @@ struct EndpointTests {
     func following() throws {
         let plain = try endpoint(.before { _ in nil })
         #expect(plain.name == "GET /a/:b" && plain.parameters == ["b"])
-        #expect(!plain.isFollowed && !plain.isAnswerFollowed && plain.observers.isEmpty)
+        #expect(!plain.isFollowed && !plain.hasFinishing && plain.observers.isEmpty)
         let finishing = try endpoint(.after { _, _ in })
-        #expect(!finishing.isFollowed && finishing.isAnswerFollowed)
+        #expect(!finishing.isFollowed && finishing.hasFinishing)
         let observed = try endpoint(.completed { _, _ in })
-        #expect(observed.isFollowed && observed.isAnswerFollowed)
+        #expect(observed.isFollowed && !observed.hasFinishing)
         // A limit of time is nothing to a handler that doesn't wait.
         let limited = try endpoint(.timeLimit(.seconds(1)))
-        #expect(!limited.isFollowed && !limited.isAnswerFollowed)
+        #expect(!limited.isFollowed && limited.timeLimit == nil)
         let waiting = try endpoint(.timeLimit(.seconds(1)), .before { _ async throws in nil })
-        #expect(waiting.isFollowed && waiting.isAnswerFollowed)
+        #expect(waiting.isFollowed && waiting.timeLimit == .seconds(1))
         let traced = try endpoint(tracer: InMemoryTracer())
         #expect(traced.isFollowed && traced.observers.count == 1)
+    }
+
+    private struct Gated: RequestObserver {
+        let gate: ObserverGate?
+
+        func ended(_ request: Request, _ outcome: RequestOutcome) {}
+    }
+
+    @Test("A route is followed while one of its observers looks, and always where the time is limited")
+    func gates() throws {
+        let gates = [ObserverGate(), ObserverGate()]
+        let observers = gates.map { RouteOption.observed(by: Gated(gate: $0)) }
+        let gated = try endpoint(observers[0], observers[1])
+        #expect(!gated.isFollowed && gated.observers.count == 2)
+        for gate in gates {
+            gate.set(open: true)
+            #expect(gated.isFollowed)
+            gate.set(open: false)
+            #expect(!gated.isFollowed)
+        }
+        #expect(try endpoint(observers[0], .completed { _, _ in }).isFollowed)
+        #expect(try endpoint(observers[0], .timeLimit(.seconds(1)), .before { _ async throws in nil }).isFollowed)
     }
 
     @Test("A path that is none is an error; where no route answers there is none")
