@@ -218,8 +218,8 @@ let package = Package(
         .testTarget(
             name: "DuplexSocketsTests",
             dependencies: [
-                "DuplexTestTimes", "DuplexTestNetworks", "DuplexTestProcesses", "DuplexSockets", "CDuplexSystem",
-                logging,
+                "DuplexTestTimes", "DuplexTestNetworks", "DuplexTestProcesses", "DuplexBase", "DuplexSockets",
+                "CDuplexSystem", logging,
             ],
             swiftSettings: strict
         ),
@@ -230,7 +230,9 @@ let package = Package(
         ),
         .testTarget(
             name: "DuplexWireTests",
-            dependencies: ["DuplexTestSplits", "DuplexWire", "DuplexDeflate", "DuplexTesting", httpTypes],
+            dependencies: [
+                "DuplexTestSplits", "DuplexBase", "DuplexWire", "DuplexDeflate", "DuplexTesting", httpTypes,
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -291,8 +293,7 @@ let package = Package(
             name: "DuplexSharingTests",
             dependencies: [
                 "DuplexTestTimes", "DuplexSharing", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
-                "DuplexSockets",
-                "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer",
+                "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer",
                 "DuplexFoundation", httpTypes, logging,
             ],
             swiftSettings: strict
@@ -373,8 +374,8 @@ let package = Package(
             dependencies: [
                 "DuplexTestTimes", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexCommand",
                 "DuplexBase",
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing", "DuplexTopics",
-                httpTypes, logging,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing", "DuplexInspector",
+                "DuplexTopics", httpTypes, logging,
                 arguments, histogram, configuration,
             ],
             swiftSettings: strict

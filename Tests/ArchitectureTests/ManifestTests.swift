@@ -129,6 +129,72 @@ struct ManifestTests {
         #expect(Set(folders).subtracting(targets) == [], "folders without a target")
     }
 
+    /// What the compiler brings, and what a package can't declare.
+    private static let ofTheToolchain: Set<String> = [
+        "Swift", "Synchronization", "Testing", "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch",
+        "Glibc", "Darwin", "UIKit", "AppKit",
+    ]
+
+    /// What the row of each target names; a constant stands for the product that it was made with.
+    private static func dependencies(_ manifest: String) -> [String: Set<String>] {
+        let lines = manifest.split(separator: "\n").filter { $0.hasPrefix("let ") && $0.contains("product(") }
+        let constants = lines.map { line in
+            (line.dropFirst(4).prefix { $0 != " " }, line.split(separator: "\"").dropFirst().first ?? "")
+        }
+        let products = Dictionary(constants) { first, _ in first }
+        let rows = targets(manifest).map { target in
+            let list = target.text.firstRange(of: "dependencies: [").map { target.text[$0.upperBound...] } ?? ""
+            let items = list.prefix { $0 != "]" }.split { $0 == "," || $0.isWhitespace }
+            let names = items.map { String(products[$0] ?? $0.trimmingPrefix("\"").prefix { $0 != "\"" }) }
+            return (target.name, Set(names))
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    private static func undeclaredImports(_ files: [SourceFile], manifest: String) -> [String] {
+        let declared = dependencies(manifest)
+        return files.flatMap { file in
+            file.imports.map(\.module)
+                .filter { !ofTheToolchain.contains($0) && declared[file.target]?.contains($0) != true }
+                .map { "\(file.path): \(file.target) imports \($0)" }
+        }
+    }
+
+    /// Otherwise it would build only as long as another target is built first.
+    @Test("Every target imports only what its row names")
+    func importsAreDeclared() throws {
+        #expect(Self.undeclaredImports(Repository.sources + Repository.tests, manifest: try Self.manifest()) == [])
+    }
+
+    @Test("An import that the row doesn't name is found")
+    func findsUndeclaredImports() {
+        let manifest = """
+            let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+            let metrics = product("CoreMetrics", of: "swift-metrics", for: "WebSockets")
+
+                targets: [
+                    .target(name: "A", swiftSettings: strict),
+                    .testTarget(
+                        name: "ATests",
+                        dependencies: [
+                            "A", logging,
+                            metrics,
+                        ],
+                        swiftSettings: strict
+                    ),
+                ]
+            """
+        let imports = "import A\nimport CoreMetrics\nimport HTTPTypes\npackage import Logging\nimport Testing\n"
+        let files = ["Sources/A/A.swift", "Tests/ATests/A.swift"].map { SourceFile(path: $0, text: imports) }
+        #expect(
+            Self.undeclaredImports(files, manifest: manifest) == [
+                "Sources/A/A.swift: A imports A", "Sources/A/A.swift: A imports CoreMetrics",
+                "Sources/A/A.swift: A imports HTTPTypes", "Sources/A/A.swift: A imports Logging",
+                "Tests/ATests/A.swift: ATests imports HTTPTypes",
+            ]
+        )
+    }
+
     @Test("A target without the settings is found")
     func findsLaxTargets() {
         let manifest = """
