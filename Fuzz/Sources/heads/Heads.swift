@@ -42,7 +42,13 @@ private func check<Head>(_ outcome: Outcome<Head>, _ input: FuzzInput, _ limits:
 
 private func requests(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<RequestHead> {
     var parser = RequestHeadParser(limits: limits)
-    var outcome = feed(pieces) { bytes, position throws(HTTPProtocolError) in try parser.parse(bytes, from: &position) }
+    // What is as in the head before is taken over; input that comes in pieces is read line by line, and has to say the same.
+    var last: RequestHeadText?
+    var outcome = feed(pieces) { bytes, position throws(HTTPProtocolError) in
+        let head = try parser.parse(bytes, from: &position, last: last)
+        if let head { last = head.text }
+        return head
+    }
     outcome.isMidHead = parser.isMidHead
     for head in outcome.heads {
         require(head.headers.count <= limits.headFields, "a head has more fields than allowed")
