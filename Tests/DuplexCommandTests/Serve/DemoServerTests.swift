@@ -313,6 +313,20 @@ struct SharedContentTests {
         }
     }
 
+    @Test("Pages of the origins that are named may use the disk")
+    func webDAVFromPages() async throws {
+        try await withServer(["--webdav", "--cors", "https://a.test"]) { client, _ async throws in
+            for (origin, isAllowed) in [("https://a.test", true), ("https://b.test", false)] {
+                let asked: HTTPFields = [.origin: origin, .accessControlRequestMethod: "PROPFIND"]
+                let answer = try await client.request(.options, "/dav/", headers: asked)
+                #expect(answer.headers[.accessControlAllowOrigin] == (isAllowed ? origin : nil))
+                let methods = answer.headers[.accessControlAllowMethods] ?? ""
+                let names = answer.headers[.accessControlAllowHeaders] ?? ""
+                #expect(methods.contains("PROPFIND") == isAllowed && names.lowercased().contains("depth") == isAllowed)
+            }
+        }
+    }
+
     @Test(
         "With the page there is no listing, and the disk beside it where that is asked for",
         arguments: [false, true]

@@ -171,6 +171,21 @@ import Testing
         }
     }
 
+    @Test("A crowd of frames in one piece with the header of a proxy and the handshake comes whole and in order")
+    func crowdBehindProxyHeader() async throws {
+        let configure: (inout WebServer) -> Void = { server in
+            Self.configure(&server)
+            server.listener.proxyProtocol = .required(from: IPNetwork.loopback)
+        }
+        try await withPeer(configure) { peer in
+            let head = "PROXY TCP4 192.0.2.1 192.0.2.200 4000 80\r\n" + RawPeer.upgradeRequest("/socket")
+            let numbers = (0..<1_500).map(String.init)
+            try await peer.send(Array(head.utf8) + numbers.flatMap { peer.encoded(.text($0)) })
+            #expect(try await peer.readResponse().status == 101)
+            for number in numbers { #expect(try await peer.readFrame().text == number) }
+        }
+    }
+
     @Test("A client that waits for 100 gets it before it sends the body, and only if it waits")
     func expectContinue() async throws {
         try await withPeer { peer in

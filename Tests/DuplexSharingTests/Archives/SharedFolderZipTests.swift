@@ -69,6 +69,22 @@ struct SharedFolderZipTests {
         #expect(text.hasPrefix("c.txt=see c (2).txt=see c (3).txt=see ") && text.hasSuffix(" c (2000).txt=see\n"))
     }
 
+    @Test("For a client that has gone nothing more is looked up", .timeLimit(minutes: 1))
+    func cancelled() async throws {
+        try await withTestFolder(["a": "x"]) { root in
+            let folder = try SharedFolder(root)
+            // Ends only by being cancelled.
+            let (gate, hold) = AsyncStream<Void>.makeStream()
+            let task = Task {
+                for await _ in gate {}
+                _ = try await folder.zip(of: [.root])
+            }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            hold.finish()
+        }
+    }
+
     /// What Python reads of a zip: each name, and the first 40 bytes of a file.
     private static func names(_ zip: [UInt8]) async throws -> [String: String] {
         try await withTestFolder { root in

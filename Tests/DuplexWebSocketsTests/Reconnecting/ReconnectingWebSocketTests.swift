@@ -213,6 +213,25 @@ import Testing
         }
     }
 
+    @Test("A certificate that isn't trusted isn't the end where there is another URL")
+    func untrustedFirst() async throws {
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+        try await withServer { server in
+            server.tls = TLSServerOptions(identity)
+        } _: { secured in
+            try await withServer { server in
+                server.webSocket("/") { socket in await socket.close(code: .normalClosure) }
+            } _: { open in
+                let urls = ["wss://localhost:\(secured.port)/", "ws://\(open)/"]
+                let client = ReconnectingWebSocket(urls, policy: .constant(.milliseconds(1)))
+                let states = client.stateChanges
+                for try await session in client.sessions { for try await _ in session.messages {} }
+                let words = await ReconnectingWebSocket.changes(states, until: "stopped 1000")
+                #expect(words == ["connecting 0", "waiting untrusted", "connecting 1", "open", "stopped 1000"])
+            }
+        }
+    }
+
     @Test("A full outbox makes the sender wait; cancelling takes the message back, closing fails the rest")
     func fullOutbox() async throws {
         let port = try ReservedPort()
