@@ -99,6 +99,29 @@ struct ProgramTests {
         #expect(try Self.errors(in: Self.client, flags) == "")
     }
 
+    /// Routes that answer with a value in JSON, without what makes it.
+    private static let values = """
+        import DuplexServer
+
+        struct Note: Codable { var text = "" }
+        var server = WebServer(port: 8080)
+        server.get("/note") { _ in Note() }
+        server.post("/note") { request in
+            print(request.path)
+            return Note()
+        }
+        """
+
+    @Test("Values in JSON without the import for them are refused with its name", arguments: [[], strict])
+    func missingImport(flags: [String]) throws {
+        let errors = try Self.errors(in: Self.values, flags).split(separator: "\n").filter {
+            $0.contains(".swift:") && $0.contains(": error: ")
+        }
+        #expect(errors.count == 2 && errors.allSatisfy { $0.contains("add 'import DuplexFoundation'") }, "\(errors)")
+        let whole = Self.values.replacing("import DuplexServer", with: "import DuplexFoundation\nimport DuplexServer")
+        #expect(try Self.errors(in: whole, flags) == "")
+    }
+
     @Test("A program with a fault is found")
     func findsFaults() throws {
         #expect(try Self.errors(in: "import DuplexWire\nlet code: CloseCode = true", []).contains("error:"))

@@ -209,6 +209,24 @@ struct TestClientTests {
         }
     }
 
+    @Test("A request that was sent is at its wait before the time moves, as docs/TestingAServer.md shows it")
+    func sentRequest() async throws {
+        try await testing { server in
+            server.get("/slow") { request in
+                try await request.connection.sleep(for: .seconds(5))
+                return "done"
+            }
+        } _: { client in
+            let connection = await client.connect()
+            for _ in 0..<50 {
+                try await connection.send(.get, "/slow")
+                await client.clock.advance(by: .seconds(5))
+                #expect(try await connection.response().text == "done")
+            }
+            #expect(client.loop.elapsed == .seconds(250))
+        }
+    }
+
     @Test("A client that answers no ping is given up when its time has passed")
     func pings() async throws {
         try await testing(Self.echo) { client in
