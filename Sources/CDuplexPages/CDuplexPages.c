@@ -49,6 +49,12 @@ static const struct {
     PAGE("demo/log.js")
 #embed "web/demo/log.js"
     END
+    PAGE("demo/texts-en.js")
+#embed "web/demo/texts-en.js"
+    END
+    PAGE("demo/texts.js")
+#embed "web/demo/texts.js"
+    END
     PAGE("demo/upload.js")
 #embed "web/demo/upload.js"
     END
@@ -163,6 +169,12 @@ static const struct {
     PAGE("inspector/requests.js")
 #embed "web/inspector/requests.js"
     END
+    PAGE("inspector/texts-en.js")
+#embed "web/inspector/texts-en.js"
+    END
+    PAGE("inspector/texts.js")
+#embed "web/inspector/texts.js"
+    END
     PAGE("inspector/values.css")
 #embed "web/inspector/values.css"
     END
@@ -201,6 +213,9 @@ static const struct {
     END
     PAGE("shared/base.css")
 #embed "web/shared/base.css"
+    END
+    PAGE("shared/dictionary.js")
+#embed "web/shared/dictionary.js"
     END
     PAGE("shared/dom.js")
 #embed "web/shared/dom.js"

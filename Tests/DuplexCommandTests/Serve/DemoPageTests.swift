@@ -44,8 +44,10 @@ struct DemoPageTests {
 
     @Test("Every close code of RFC 6455 that can reach a page has a name")
     func closeCodes() {
-        let codes = DemoPage.text("connection.js").matches(of: /\[(1\d{3}), "[a-zA-Z ]+"\]/).compactMap { Int($0.1) }
+        let codes = DemoPage.text("texts-en.js").matches(of: /close(1\d{3}): "[a-zA-Z ]+"/).compactMap { Int($0.1) }
         #expect(Set(codes) == Set(1000...1015).subtracting([1004, 1014]), "1004 is reserved, 1014 a gateway's")
+        let named = DemoPage.text("connection.js").matches(of: /\[(1\d{3}), t\("close(1\d{3})"\)\]/)
+        #expect(named.filter { $0.1 == $0.2 }.compactMap { Int($0.1) } == codes)
     }
 
     @Test("The elements that both panels look for by their own name are in the markup")

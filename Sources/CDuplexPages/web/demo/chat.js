@@ -3,8 +3,8 @@
 
 import { Connection } from "./connection.js";
 import { byId, make } from "./dom.js";
-import { formatCount } from "./format.js";
 import { Log } from "./log.js";
+import { t } from "./texts.js";
 
 // What the room sent, or null when it is not of the room's form.
 function parseRoomMessage(data) {
@@ -36,7 +36,7 @@ class ChatPanel {
             message: (data) => this.#receive(parseRoomMessage(data)),
             closed: () => this.#leave(),
         });
-        if (this.#name.value === "") this.#name.value = `Guest ${100 + Math.floor(Math.random() * 900)}`;
+        if (this.#name.value === "") this.#name.value = t("guest", { number: 100 + Math.floor(Math.random() * 900) });
         byId("chat-form").addEventListener("submit", (event) => {
             event.preventDefault();
             this.#send(this.#name.value.trim(), this.#input.value.trim());
@@ -46,7 +46,7 @@ class ChatPanel {
     }
 
     #send(name, text) {
-        if (!this.#connection.isOpen) return this.#log.note("Not sent: the connection is not open.");
+        if (!this.#connection.isOpen) return this.#log.note(t("notSent"));
         this.#unseen.push({ name, text });
         this.#connection.send(JSON.stringify({ name, text }));
         this.#input.value = "";
@@ -54,7 +54,7 @@ class ChatPanel {
     }
 
     #receive(message) {
-        if (message === null) return this.#log.note("The room sent something that is no message of its form.");
+        if (message === null) return this.#log.note(t("strangeMessage"));
         if (typeof message.text === "string") this.#show(message);
         else this.#greet(message.people);
         this.#count(message.people);
@@ -64,7 +64,7 @@ class ChatPanel {
         const isMine = this.#isMine(name, text);
         const row = this.#log.add(
             "received",
-            make("span", { class: "name", text: isMine ? `${name} (you)` : String(name) }),
+            make("span", { class: "name", text: isMine ? t("ofYours", { name }) : String(name) }),
             make("span", { class: "meta", text: formatMinute(at) }),
             make("span", { class: "body", text }),
         );
@@ -82,18 +82,18 @@ class ChatPanel {
 
     #greet(people) {
         if (this.#people === null || people === this.#people) return;
-        this.#log.note(people > this.#people ? "Someone came in." : "Someone left.");
+        this.#log.note(people > this.#people ? t("cameIn") : t("left"));
     }
 
     #count(people) {
         this.#people = people;
-        byId("chat-people").textContent = `${formatCount(people, "person", "people")} here`;
+        byId("chat-people").textContent = t("people", { count: `${people}` });
     }
 
     #leave() {
         this.#people = null;
         this.#unseen = [];
-        byId("chat-people").textContent = "Not in the room";
+        byId("chat-people").textContent = t("notInRoom");
     }
 }
 

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import { byId } from "./dom.js";
 import { formatDuration } from "./format.js";
+import { t } from "./texts.js";
 
 // RFC 6455, section 7.4.1, in plain words.
 const closeNames = new Map([
-    [1000, "normal closure"],
-    [1001, "going away"],
-    [1002, "protocol error"],
-    [1003, "unsupported data"],
-    [1005, "no code given"],
-    [1006, "connection lost"],
-    [1007, "invalid text"],
-    [1008, "policy violation"],
-    [1009, "message too big"],
-    [1010, "extension missing"],
-    [1011, "server error"],
-    [1012, "service restart"],
-    [1013, "try again later"],
-    [1015, "TLS failed"],
+    [1000, t("close1000")],
+    [1001, t("close1001")],
+    [1002, t("close1002")],
+    [1003, t("close1003")],
+    [1005, t("close1005")],
+    [1006, t("close1006")],
+    [1007, t("close1007")],
+    [1008, t("close1008")],
+    [1009, t("close1009")],
+    [1010, t("close1010")],
+    [1011, t("close1011")],
+    [1012, t("close1012")],
+    [1013, t("close1013")],
+    [1015, t("close1015")],
 ]);
 
 function describeClose(event) {
     const name = closeNames.get(event.code);
     const code = name ? `${event.code} ${name}` : String(event.code);
-    return ["Closed", code, event.reason].filter((part) => part !== "").join(" · ");
+    return [t("closed"), code, event.reason].filter((part) => part !== "").join(" · ");
 }
 
 // One WebSocket at a time, with the state and the button that show it. It opens again only when asked to.
@@ -61,7 +62,7 @@ export class Connection {
         socket.addEventListener("close", (event) => this.#closed(event));
         this.#socket = socket;
         this.#startedAt = performance.now();
-        this.#show("connecting", "Connecting", "Cancel");
+        this.#show("connecting", t("connecting"), "cancel");
     }
 
     send(data) {
@@ -72,27 +73,28 @@ export class Connection {
         if (this.#socket === null) {
             this.open();
         } else if (this.#socket.readyState !== WebSocket.CLOSING) {
-            this.#show("closing", "Closing", "Closing");
-            this.#socket.close(1000, "closed by the user");
+            this.#show("closing", t("closing"), "closing");
+            this.#socket.close(1000, t("closedByUser"));
         }
     }
 
     #opened() {
-        const duration = formatDuration(performance.now() - this.#startedAt);
-        this.#show("open", `Open after ${duration}`, "Disconnect");
+        const time = formatDuration(performance.now() - this.#startedAt);
+        this.#show("open", t("openAfter", { time }), "disconnect");
     }
 
     #closed(event) {
         this.#socket = null;
-        this.#show("closed", describeClose(event), "Reconnect");
+        this.#show("closed", describeClose(event), "reconnect");
         this.#handlers.closed();
     }
 
+    /** @param {"cancel" | "closing" | "disconnect" | "reconnect"} action */
     #show(state, text, action) {
         this.#state.dataset.state = state;
         this.#state.textContent = text;
-        this.#toggle.textContent = action;
-        this.#toggle.dataset.action = action.toLowerCase();
+        this.#toggle.textContent = t(action);
+        this.#toggle.dataset.action = action;
         // A disabled button would lose the keyboard's focus.
         this.#toggle.setAttribute("aria-disabled", String(state === "closing"));
     }

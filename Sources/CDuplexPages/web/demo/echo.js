@@ -3,8 +3,9 @@
 
 import { Connection } from "./connection.js";
 import { byId, make } from "./dom.js";
-import { formatCount, formatDuration, formatHex, formatSize, formatTime } from "./format.js";
+import { formatDuration, formatHex, formatSize, formatTime } from "./format.js";
 import { Log } from "./log.js";
+import { t } from "./texts.js";
 
 // The latest round trips, drawn as one bar each with the newest to the right.
 class RoundTrips {
@@ -48,10 +49,9 @@ class RoundTrips {
     }
 
     get #description() {
-        if (this.#samples.length === 0) return "No round trips yet";
+        if (this.#samples.length === 0) return t("noTrips");
         const [low, high] = [Math.min(...this.#samples), Math.max(...this.#samples)].map(formatDuration);
-        const count = formatCount(this.#samples.length, "round trip", "round trips");
-        return `Latest ${count}, between ${low} and ${high}`;
+        return t("latestTrips", { count: this.#samples.length, low, high });
     }
 }
 
@@ -101,7 +101,7 @@ function isSame(one, other) {
 }
 
 function describe(message) {
-    if (sizeOf(message) === 0) return make("span", { class: "body empty", text: "empty message" });
+    if (sizeOf(message) === 0) return make("span", { class: "body empty", text: t("emptyMessage") });
     if (typeof message !== "string")
         return make("code", { class: "body bytes", text: formatHex(new Uint8Array(message), 256) });
     const limit = 2000;
@@ -153,7 +153,7 @@ class EchoPanel {
     }
 
     #isReady() {
-        if (!this.#connection.isOpen) this.#log.note("Not sent: the connection is not open.");
+        if (!this.#connection.isOpen) this.#log.note(t("notSent"));
         return this.#connection.isOpen;
     }
 
@@ -168,7 +168,7 @@ class EchoPanel {
         const receivedAt = performance.now();
         this.#received.add(sizeOf(message));
         const isEcho = this.#waiting.length > 0 && isSame(this.#waiting[0].message, message);
-        if (!isEcho) return this.#show("received", message, ["not an echo"]);
+        if (!isEcho) return this.#show("received", message, [t("noEcho")]);
         const { isMeasured, sentAt } = this.#waiting.shift();
         const duration = receivedAt - sentAt;
         this.#time(duration);
@@ -182,11 +182,9 @@ class EchoPanel {
         if (this.#measured.length < EchoPanel.burst) {
             return this.#send(`round trip ${this.#measured.length + 1}`, true);
         }
-        const [low, middle, high] = [0, 0.5, 1].map((share) => RoundTrips.quantile(this.#measured, share));
-        this.#log.note(
-            `${EchoPanel.burst} round trips: best ${formatDuration(low)}, ` +
-                `median ${formatDuration(middle)}, worst ${formatDuration(high)}`,
-        );
+        const quantile = (share) => formatDuration(RoundTrips.quantile(this.#measured, share));
+        const [best, median, worst] = [0, 0.5, 1].map(quantile);
+        this.#log.note(t("measured", { count: EchoPanel.burst, best, median, worst }));
         this.#measured = null;
     }
 
@@ -197,7 +195,7 @@ class EchoPanel {
     }
 
     #show(direction, message, notes) {
-        const kind = typeof message === "string" ? [] : ["binary"];
+        const kind = typeof message === "string" ? [] : [t("binary")];
         const meta = [...notes, ...kind, formatSize(sizeOf(message)), formatTime(new Date())];
         this.#log.add(direction, describe(message), make("span", { class: "meta", text: meta.join(" · ") }));
     }

@@ -2,8 +2,9 @@
 // Server-sent events: the count, and the last requests.
 
 import { byId, make } from "./dom.js";
-import { formatCount, formatDuration, formatSize } from "./format.js";
+import { formatDuration, formatSize } from "./format.js";
 import { Log } from "./log.js";
+import { t } from "./texts.js";
 
 // One stream of events at a time. The browser opens it again by itself, until it is stopped or refused.
 class Feed {
@@ -30,17 +31,17 @@ class Feed {
 
     #switch() {
         if (this.#source === null) return this.#open();
-        this.#close("Stopped", "Connect");
+        this.#close(t("stopped"), t("connect"));
     }
 
     // Each page has few connections for requests, so a feed is read only when asked for.
     #open() {
         const source = new EventSource(this.#path);
-        source.addEventListener("open", () => this.#tell("open", "Open", "Stop"));
+        source.addEventListener("open", () => this.#tell("open", t("open"), t("stop")));
         source.addEventListener("error", () => this.#failed());
         source.addEventListener(this.#type, (event) => this.#receive(event));
         this.#source = source;
-        this.#tell("connecting", "Connecting", "Stop");
+        this.#tell("connecting", t("connecting"), t("stop"));
     }
 
     #receive(event) {
@@ -49,11 +50,11 @@ class Feed {
     }
 
     #failed() {
-        if (this.#source.readyState === EventSource.CLOSED) return this.#close("Refused", "Connect");
+        if (this.#source.readyState === EventSource.CLOSED) return this.#close(t("refused"), t("connect"));
         this.#returns += 1;
         this.#returned(this.#returns);
-        this.#tell("connecting", "Coming back", "Stop");
-        this.#log.note(`The stream has ended; coming back with Last-Event-ID ${this.#lastID || "(none)"}.`);
+        this.#tell("connecting", t("returning"), t("stop"));
+        this.#log.note(t("streamEnded", { id: this.#lastID || t("noID") }));
     }
 
     #close(text, action) {
@@ -74,11 +75,14 @@ new Feed(
     "/events",
     "tick",
     ({ number, after }, id) => [
-        make("span", { class: "body", text: `Event ${number}` }),
-        make("span", { class: "meta", text: after === null ? `id ${id}` : `id ${id} · came back behind ${after}` }),
+        make("span", { class: "body", text: t("event", { number: `${number}` }) }),
+        make("span", {
+            class: "meta",
+            text: after === null ? t("eventID", { id }) : t("eventBehind", { id, after: `${after}` }),
+        }),
     ],
     (returns) => {
-        byId("events-returns").textContent = `Came back ${formatCount(returns, "time", "times")}`;
+        byId("events-returns").textContent = t("returned", { count: `${returns}` });
     },
 );
 

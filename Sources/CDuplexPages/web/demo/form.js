@@ -2,8 +2,9 @@
 // The form.
 
 import { byId, make } from "./dom.js";
-import { formatCount, formatSize } from "./format.js";
+import { formatSize } from "./format.js";
 import { Log } from "./log.js";
+import { t } from "./texts.js";
 
 class FormPanel {
     #log = new Log(byId("form-log"));
@@ -28,17 +29,17 @@ class FormPanel {
         try {
             const headers = { Accept: "application/json" };
             const response = await fetch("/demo/form", { method: "POST", body, headers });
-            if (!response.ok) return this.#log.note(`Refused: ${response.status}`);
+            if (!response.ok) return this.#log.note(t("formRefused", { status: response.status }));
             this.#show(await response.json());
         } catch {
-            this.#log.note("Failed: the connection was lost.");
+            this.#log.note(t("connectionLost"));
         }
     }
 
     #show({ kind, fields }) {
-        this.#log.note(`${formatCount(fields.length, "field", "fields")} as ${kind}`);
+        this.#log.note(t("fields", { count: `${fields.length}`, kind }));
         for (const { name, value, filename, type, bytes } of fields) {
-            const text = filename === undefined ? value : `the file “${filename}”, ${type}`;
+            const text = filename === undefined ? value : t("fieldFile", { name: filename, type });
             this.#log.add(
                 "received",
                 make("code", { class: "name", text: name }),

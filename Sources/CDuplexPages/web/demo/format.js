@@ -23,7 +23,3 @@ export function formatHex(bytes, limit) {
     const pairs = Array.from(bytes.subarray(0, limit), (byte) => byte.toString(16).padStart(2, "0"));
     return pairs.join(" ") + (bytes.length > limit ? " …" : "");
 }
-
-export function formatCount(count, one, many) {
-    return count === 1 ? `1 ${one}` : `${count} ${many}`;
-}

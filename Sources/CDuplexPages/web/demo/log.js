@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { make } from "./dom.js";
 import { formatTime } from "./format.js";
+import { t } from "./texts.js";
 
 // A list of messages with a bounded number of rows, which follows its end unless the reader has scrolled away.
 export class Log {
     static limit = 200;
-    static spoken = { sent: "Sent: ", received: "Received: ", note: "" };
+    static spoken = { sent: t("spokenSent"), received: t("spokenReceived"), note: "" };
     #element;
 
     constructor(element) {

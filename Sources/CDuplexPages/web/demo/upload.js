@@ -3,6 +3,7 @@
 
 import { byId } from "./dom.js";
 import { formatDuration, formatSize } from "./format.js";
+import { t } from "./texts.js";
 
 // One upload at a time. Only XMLHttpRequest tells how much of a body has gone.
 class UploadPanel {
@@ -24,32 +25,35 @@ class UploadPanel {
         const request = new XMLHttpRequest();
         request.upload.addEventListener("progress", (event) => this.#show(event));
         request.addEventListener("load", () => this.#loaded(request, file));
-        request.addEventListener("error", () => this.#end("closed", "Failed: the connection was lost."));
-        request.addEventListener("abort", () => this.#end("closed", "Stopped."));
+        request.addEventListener("error", () => this.#end("closed", t("connectionLost")));
+        request.addEventListener("abort", () => this.#end("closed", t("uploadStopped")));
         request.open("POST", "/demo/upload");
         request.setRequestHeader("Content-Type", "application/octet-stream");
         this.#request = request;
         this.#startedAt = performance.now();
         this.#progress.value = 0;
-        this.#tell("connecting", "Sending");
+        this.#tell("connecting", t("sending"));
         request.send(file);
     }
 
     #show({ loaded, total }) {
         this.#progress.value = total === 0 ? 1 : loaded / total;
-        this.#tell("connecting", `Sent ${formatSize(loaded)} of ${formatSize(total)}`);
+        this.#tell("connecting", t("sentOf", { sent: formatSize(loaded), total: formatSize(total) }));
     }
 
     #loaded(request, file) {
         const duration = performance.now() - this.#startedAt;
         const count = Number(request.responseText);
         if (request.status !== 200 || count !== file.size) {
-            return this.#end("closed", `Failed: ${request.status}, ${request.responseText.trim()}`);
+            return this.#end(
+                "closed",
+                t("uploadFailed", { status: request.status, reason: request.responseText.trim() }),
+            );
         }
         this.#progress.value = 1;
         const rate = formatSize(Math.round((count / Math.max(duration, 0.1)) * 1000));
         const time = formatDuration(duration);
-        this.#end("open", `The server has counted ${formatSize(count)} in ${time}, ${rate}/s`);
+        this.#end("open", t("counted", { size: formatSize(count), time, rate }));
     }
 
     #end(state, text) {

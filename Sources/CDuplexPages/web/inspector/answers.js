@@ -3,7 +3,7 @@
 
 import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
-import { count } from "./format.js";
+import { t } from "./texts.js";
 
 /** JSON over several lines; `null` for a text that is none. */
 function pretty(text) {
@@ -18,10 +18,10 @@ function pretty(text) {
 function table({ columns, rows }) {
     return make(
         "div",
-        { class: "grid-frame", tabindex: "0", role: "region", "aria-label": "Answer" },
+        { class: "grid-frame", tabindex: "0", role: "region", "aria-label": t("answer") },
         make(
             "table",
-            { class: "grid", "aria-label": "Answer" },
+            { class: "grid", "aria-label": t("answer") },
             make(
                 "thead",
                 {},
@@ -34,14 +34,13 @@ function table({ columns, rows }) {
 
 /** The elements that show the answer of a run. */
 export function answerNodes(run) {
-    if (run.forgotten)
-        return [make("p", { class: "soft", text: "The answer was forgotten: later ones needed the room." })];
+    if (run.forgotten) return [make("p", { class: "soft", text: t("answerForgotten") })];
     const { answer } = run;
     if (!answer) return [];
     const nodes = [];
-    if (answer.cut) nodes.push(make("p", { class: "soft", text: "Longer than what is shown: it was cut." }));
+    if (answer.cut) nodes.push(make("p", { class: "soft", text: t("answerCut") }));
     if (answer.columns) {
-        nodes.push(make("p", { class: "soft", text: `${count(answer.rows.length)} rows` }), table(answer));
+        nodes.push(make("p", { class: "soft", text: t("answerRows", { count: answer.rows.length }) }), table(answer));
     } else {
         const text = answer.json ?? answer.text;
         const json = answer.cut ? null : (answer.json ?? pretty(text));

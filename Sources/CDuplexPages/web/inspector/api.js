@@ -2,11 +2,9 @@
 // The requests of the page.
 
 import { Server } from "./server.js";
+import { t } from "./texts.js";
 
-const app = new Server({
-    unreachable: () => "The app can't be reached.",
-    refused: (status) => `The app has answered with ${status}.`,
-});
+const app = new Server({ unreachable: () => t("unreachable"), refused: (status) => t("refused", { status }) });
 
 /** What the app says of something. */
 export const get = (name, query, signal) => app.get(name, query, signal);

@@ -6,18 +6,19 @@ import { byId, make } from "./dom.js";
 import { icon } from "./icons.js";
 import { onLink } from "./live.js";
 import { say } from "./notices.js";
+import { t, translate } from "./texts.js";
 
 const parts = {
-    connections: { title: "Connections", icon: "connections", load: () => import("./connections.js") },
-    requests: { title: "Requests", icon: "requests", load: () => import("./requests.js") },
-    console: { title: "Console", icon: "console", load: () => import("./console.js") },
-    files: { title: "Files", icon: "folder", load: () => import("./files.js") },
-    databases: { title: "Databases", icon: "database", load: () => import("./databases.js") },
-    values: { title: "Values", icon: "values", load: () => import("./values.js") },
-    commands: { title: "Commands", icon: "commands", load: () => import("./commands.js") },
-    views: { title: "Views", icon: "views", load: () => import("./views.js") },
-    machine: { title: "Machine", icon: "machine", load: () => import("./machine.js") },
-    recordings: { title: "Recordings", icon: "record", load: () => import("./recordings.js") },
+    connections: { title: t("connections"), icon: "connections", load: () => import("./connections.js") },
+    requests: { title: t("requests"), icon: "requests", load: () => import("./requests.js") },
+    console: { title: t("console"), icon: "console", load: () => import("./console.js") },
+    files: { title: t("files"), icon: "folder", load: () => import("./files.js") },
+    databases: { title: t("databases"), icon: "database", load: () => import("./databases.js") },
+    values: { title: t("values"), icon: "values", load: () => import("./values.js") },
+    commands: { title: t("commands"), icon: "commands", load: () => import("./commands.js") },
+    views: { title: t("views"), icon: "views", load: () => import("./views.js") },
+    machine: { title: t("machine"), icon: "machine", load: () => import("./machine.js") },
+    recordings: { title: t("recordings"), icon: "record", load: () => import("./recordings.js") },
 };
 
 let shown = null;
@@ -46,7 +47,7 @@ async function show(state) {
     const main = byId("main").cloneNode();
     byId("main").replaceWith(main);
     const title = parts[part]?.title ?? part;
-    document.title = `${title} · Inspector`;
+    document.title = t("pageTitle", { part: title });
     main.className = `part-${part}`;
     main.append(make("h2", { id: "part-title", class: "spoken", text: title }));
     try {
@@ -56,14 +57,16 @@ async function show(state) {
         if (mine !== turn) return view?.close?.();
         shown = { part, view };
     } catch (error) {
-        main.append(make("p", { class: "notice", text: `This part can't be shown: ${error.message}` }));
+        main.append(make("p", { class: "notice", text: t("partFailed", { reason: error.message }) }));
     }
 }
 
 async function start() {
+    document.title = t("inspector");
+    translate();
     onLink((isThere) => {
         const link = byId("link");
-        link.textContent = isThere ? "live" : "not connected";
+        link.textContent = isThere ? t("live") : t("notConnected");
         link.classList.toggle("lost", !isThere);
     });
     const state = await get("state");

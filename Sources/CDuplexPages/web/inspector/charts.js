@@ -2,6 +2,7 @@
 // Lines and columns of numbers, and tables whose rows stay what they are while their texts change.
 
 import { arrange, make } from "./dom.js";
+import { t } from "./texts.js";
 
 const namespace = "http://www.w3.org/2000/svg";
 const points = 60;
@@ -55,7 +56,7 @@ export function columns() {
             bars[index].setAttribute("y", `${20 - height}`);
             bars[index].setAttribute("height", `${height}`);
         });
-        node.setAttribute("aria-label", `Counts by delay: ${counts.join(", ")}`);
+        node.setAttribute("aria-label", t("delayCounts", { counts: counts.join(", ") }));
     };
     return { node };
 }

@@ -10,6 +10,7 @@ import { clock, duration } from "./format.js";
 import { button } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
+import { t } from "./texts.js";
 
 let lastField = 0;
 
@@ -19,11 +20,11 @@ function commandForm(command, page) {
         const id = `argument-${++lastField}`;
         const one = field({ ...argument, id, isLong: false });
         const label = make("label", { for: id }, make("span", { text: visible(argument.name) }));
-        if (argument.optional) label.append(make("span", { class: "soft", text: " (optional)" }));
+        if (argument.optional) label.append(make("span", { class: "soft", text: ` ${t("optional")}` }));
         return { argument, one, node: make("div", { class: "field" }, label, one.node) };
     });
-    const run = make("button", { type: "submit", class: "primary", disabled: !page.allows, text: "Run" });
-    run.setAttribute("aria-label", `Run ${visible(command.name)}`);
+    const run = make("button", { type: "submit", class: "primary", disabled: !page.allows, text: t("run") });
+    run.setAttribute("aria-label", t("runOne", { name: visible(command.name) }));
     const form = make(
         "form",
         { class: "pane command", "data-command": command.name },
@@ -45,13 +46,13 @@ function commandForm(command, page) {
 
 /** Where messages to the app are written. */
 function messageForm(page) {
-    const text = make("textarea", { id: "message-text", rows: "4", spellcheck: "false", "aria-label": "Message" });
-    const send = make("button", { type: "submit", class: "primary", disabled: !page.allows, text: "Send" });
+    const text = make("textarea", { id: "message-text", rows: "4", spellcheck: "false", "aria-label": t("message") });
+    const send = make("button", { type: "submit", class: "primary", disabled: !page.allows, text: t("send") });
     const form = make(
         "form",
         { class: "pane command" },
-        make("h3", { text: "Message to the app" }),
-        make("p", { class: "soft", text: "Text or JSON, as the app takes it." }),
+        make("h3", { text: t("messageToApp") }),
+        make("p", { class: "soft", text: t("messageNote") }),
         text,
         make("div", { class: "tools" }, send),
     );
@@ -75,8 +76,8 @@ class Run {
         this.isOpen = isOpen;
         this.state = make("span", { class: "badge" });
         this.time = make("span", { class: "soft" });
-        this.stop = make("button", { type: "button", text: "Stop", onclick: () => page.stop(this.id) });
-        this.stop.setAttribute("aria-label", `Stop run ${run.id}`);
+        this.stop = make("button", { type: "button", text: t("stop"), onclick: () => page.stop(this.id) });
+        this.stop.setAttribute("aria-label", t("stopRun", { id: `${run.id}` }));
         this.toggle = make("button", { type: "button", class: "quiet", onclick: () => this.open(!this.isOpen) });
         const given = run.arguments.map(([name, text]) => (run.message ? text : `${name}: ${text}`)).join(", ");
         this.answer = make("div", { class: "answer", id: `answer-${run.id}` });
@@ -110,9 +111,9 @@ class Run {
         this.time.textContent = run.seconds === undefined ? "" : duration(run.seconds);
         if (run.state === "failed") this.answer.replaceChildren(foreign("p", run.error, { class: "fault" }));
         else if (run.state === "stopped")
-            this.answer.replaceChildren(make("p", { class: "soft", text: "It was stopped." }));
+            this.answer.replaceChildren(make("p", { class: "soft", text: t("wasStopped") }));
         else if (run.state === "running")
-            this.answer.replaceChildren(make("progress", { "aria-label": "It is running" }));
+            this.answer.replaceChildren(make("progress", { "aria-label": t("isRunning") }));
         else if (!this.isShown) this.open(this.isOpen);
         if (hasEnded) say(`${run.command}: ${run.state}`, run.state === "failed" ? "danger" : "");
     }
@@ -120,7 +121,7 @@ class Run {
     async open(isOpen) {
         this.isOpen = isOpen;
         this.isShown = isOpen;
-        this.toggle.textContent = isOpen ? "Hide answer" : "Show answer";
+        this.toggle.textContent = isOpen ? t("hideAnswer") : t("showAnswer");
         this.toggle.setAttribute("aria-expanded", `${isOpen}`);
         this.answer.replaceChildren();
         if (!isOpen) return;
@@ -142,18 +143,13 @@ class CommandsPage {
         for (const command of list.commands) this.forms.append(commandForm(command, this));
         if (list.messages) this.forms.append(messageForm(this));
         if (!this.forms.childElementCount) {
-            this.forms.append(
-                make("p", { class: "soft", text: "The app has named no commands, and takes no messages." }),
-            );
+            this.forms.append(make("p", { class: "soft", text: t("noCommands") }));
         }
-        this.list = make("ol", { class: "runs", id: "commands-runs", "aria-label": "What has run" });
-        this.empty = make("p", { class: "soft", text: "Nothing has run yet." });
-        const tools = make("div", { class: "tools" }, make("h3", { class: "grow", text: "What has run" }));
-        if (!allows) tools.prepend(make("span", { class: "badge", text: "read-only" }));
-        else
-            tools.append(
-                button("trash", { text: "Forget", label: "Forget what has run", onclick: () => this.forget() }),
-            );
+        this.list = make("ol", { class: "runs", id: "commands-runs", "aria-label": t("whatHasRun") });
+        this.empty = make("p", { class: "soft", text: t("nothingHasRun") });
+        const tools = make("div", { class: "tools" }, make("h3", { class: "grow", text: t("whatHasRun") }));
+        if (!allows) tools.prepend(make("span", { class: "badge", text: t("readOnly") }));
+        else tools.append(button("trash", { text: t("forget"), label: t("forgetRuns"), onclick: () => this.forget() }));
         main.append(
             make(
                 "div",

@@ -4,11 +4,14 @@
 import { get, post } from "./api.js";
 import { make } from "./dom.js";
 import { foreign } from "./foreign.js";
-import { bytes, count, duration } from "./format.js";
+import { bytes, duration } from "./format.js";
 import { showFrames } from "./frames.js";
 import { say } from "./notices.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 import { waterfall } from "./waterfall.js";
+
+const traffic = (count, size) => (count === undefined ? size : t("messagesAndSize", { count, size }));
 
 function facts(entry) {
     const list = make("dl", { class: "facts" });
@@ -17,34 +20,33 @@ function facts(entry) {
         list.append(make("dt", { text: name }), foreign("dd", value));
     };
     const trips = entry.roundTrips;
-    add("State", entry.state);
-    add("Peer", entry.peer);
-    add("This side", entry.local);
-    add("Route or URL", entry.place);
-    add("Security", entry.security ?? "none");
-    add("Subprotocol", entry.subprotocol);
-    add("Compression", entry.compression);
-    add("Open for", duration(entry.age));
+    add(t("state"), entry.state);
+    add(t("peer"), entry.peer);
+    add(t("thisSide"), entry.local);
+    add(t("routeOrURL"), entry.place);
+    add(t("security"), entry.security ?? t("none"));
+    add(t("subprotocol"), entry.subprotocol);
+    add(t("compression"), entry.compression);
+    add(t("openFor"), duration(entry.age));
     if (entry.bytesIn !== undefined) {
-        add(
-            "Received",
-            `${entry.messagesIn === undefined ? "" : `${count(entry.messagesIn)} messages, `}${bytes(entry.bytesIn)}`,
-        );
-        add(
-            "Sent",
-            `${entry.messagesOut === undefined ? "" : `${count(entry.messagesOut)} messages, `}${bytes(entry.bytesOut)}`,
-        );
+        add(t("received"), traffic(entry.messagesIn, bytes(entry.bytesIn)));
+        add(t("sent"), traffic(entry.messagesOut, bytes(entry.bytesOut)));
     }
-    add("To be sent", entry.queued === undefined ? null : bytes(entry.queued));
-    add("Waiting for the app", entry.inbox);
-    add("Dropped, as it was behind", entry.dropped);
+    add(t("toBeSent"), entry.queued === undefined ? null : bytes(entry.queued));
+    add(t("inbox"), entry.inbox);
+    add(t("dropped"), entry.dropped);
     add(
-        "Round trips",
+        t("roundTrips"),
         trips &&
-            `last ${duration(trips.last)}, least ${duration(trips.least)}, median ` +
-                `${duration(trips.median)}, 99 % within ${duration(trips.p99)}, of ${count(trips.count)}`,
+            t("roundTripTimes", {
+                last: duration(trips.last),
+                least: duration(trips.least),
+                median: duration(trips.median),
+                most: duration(trips.p99),
+                count: trips.count,
+            }),
     );
-    add("Note", entry.note);
+    add(t("note"), entry.note);
     return list;
 }
 
@@ -69,15 +71,15 @@ function fromHex(text) {
 function sendForm(id) {
     const kind = make(
         "select",
-        { name: "kind", "aria-label": "Kind" },
-        make("option", { value: "text", text: "Text" }),
-        make("option", { value: "binary", text: "Hex" }),
+        { name: "kind", "aria-label": t("kind") },
+        make("option", { value: "text", text: t("text") }),
+        make("option", { value: "binary", text: t("hex") }),
     );
     const text = make("input", {
         type: "text",
         name: "text",
         class: "grow mono",
-        "aria-label": "Message",
+        "aria-label": t("message"),
         autocomplete: "off",
     });
     return make(
@@ -88,20 +90,21 @@ function sendForm(id) {
                 const wish = { id };
                 if (kind.value === "text") wish.text = text.value;
                 else wish.data = fromHex(text.value);
-                if (wish.data === null) throw new Error("Those aren't pairs of hexadecimal digits.");
+                if (wish.data === null) throw new Error(t("notHex"));
                 await post("connections/send", wish);
                 text.value = "";
             }),
         },
         kind,
         text,
-        make("button", { type: "submit", class: "primary", text: "Send" }),
+        make("button", { type: "submit", class: "primary", text: t("send") }),
         make("button", {
             type: "button",
-            text: "Ping",
+            text: t("ping"),
             onclick: async () => {
                 try {
-                    say(`The pong came after ${duration((await post("connections/ping", { id })).seconds)}.`);
+                    const { seconds } = await post("connections/ping", { id });
+                    say(t("pong", { time: duration(seconds) }));
                 } catch (error) {
                     say(error.message, "danger");
                 }
@@ -119,15 +122,15 @@ function endForm(id, isWebSocket) {
                   value: "1000",
                   min: "1000",
                   max: "4999",
-                  "aria-label": "Close code",
+                  "aria-label": t("closeCode"),
               }),
               make("input", {
                   type: "text",
                   name: "reason",
                   class: "grow",
                   maxlength: "123",
-                  placeholder: "Reason",
-                  "aria-label": "Reason",
+                  placeholder: t("reason"),
+                  "aria-label": t("reason"),
               }),
           ]
         : [];
@@ -143,11 +146,11 @@ function endForm(id, isWebSocket) {
             ),
         },
         ...fields,
-        make("button", { type: "submit", class: "danger", text: "Close" }),
+        make("button", { type: "submit", class: "danger", text: t("closeConnection") }),
         make("button", {
             type: "button",
             class: "danger",
-            text: "Reset",
+            text: t("resetConnection"),
             onclick: () => post("connections/reset", { id }).catch((error) => say(error.message, "danger")),
         }),
     );
@@ -155,7 +158,7 @@ function endForm(id, isWebSocket) {
 
 export function openConnection(place, id, allows) {
     const known = make("div", { class: "pane" });
-    const gone = make("p", { class: "notice", text: "This connection is gone.", hidden: true });
+    const gone = make("p", { class: "notice", text: t("connectionGone"), hidden: true });
     const course = make("div");
     const actions = make("div", { class: "actions" });
     let frames = null;

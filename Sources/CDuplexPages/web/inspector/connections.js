@@ -7,16 +7,27 @@ import { foreign } from "./foreign.js";
 import { bytes, count, duration } from "./format.js";
 import { button } from "./icons.js";
 import { watch } from "./live.js";
+import { t } from "./texts.js";
 
 const kinds = {
-    webSocket: "WebSocket",
-    http: "HTTP",
-    events: "Events",
-    stream: "Stream",
-    datagrams: "Datagrams",
-    reconnecting: "Reconnecting",
+    webSocket: t("kindWebSocket"),
+    http: t("kindHTTP"),
+    events: t("kindEvents"),
+    stream: t("kindStream"),
+    datagrams: t("kindDatagrams"),
+    reconnecting: t("kindReconnecting"),
 };
-const columns = ["Connection", "Peer", "Route or URL", "Age", "In", "Out", "Rate", "Queued", "Round trip"];
+const columns = [
+    t("connection"),
+    t("peer"),
+    t("routeOrURL"),
+    t("age"),
+    t("in"),
+    t("out"),
+    t("rate"),
+    t("queued"),
+    t("roundTrip"),
+];
 const points = 40;
 
 /** How fast each connection is, from one look to the next. */
@@ -64,19 +75,25 @@ function cells(row, rates) {
     const series = rates.of(row.id);
     const traffic = (messages, size) =>
         size === undefined ? "–" : messages === undefined ? bytes(size) : `${count(messages)} · ${bytes(size)}`;
+    const kind = kinds[row.kind];
     const name = make(
         "td",
         {},
         make("strong", { text: row.id }),
         " ",
-        make("span", { class: "badge", text: `${kinds[row.kind]}${row.client ? " client" : ""}` }),
+        make("span", { class: "badge", text: row.client ? t("ofClient", { kind }) : kind }),
         " ",
         foreign("span", row.state, { class: "soft" }),
     );
-    for (const extra of [row.security, row.compression && "compressed"]) {
+    for (const extra of [row.security, row.compression && t("compressed")]) {
         if (extra) name.append(" ", foreign("span", extra, { class: "badge good" }));
     }
-    const rate = make("td", { class: "number" }, `${bytes(series.at(-1) ?? 0)}/s `, spark(series));
+    const rate = make(
+        "td",
+        { class: "number" },
+        `${t("perSecond", { size: bytes(series.at(-1) ?? 0) })} `,
+        spark(series),
+    );
     return [
         name,
         foreign("td", row.peer ?? "–"),
@@ -98,8 +115,8 @@ export async function open(main, { parameters, allows }) {
     const filter = make("input", {
         type: "search",
         class: "grow",
-        "aria-label": "Filter connections",
-        placeholder: "Filter",
+        "aria-label": t("filterConnections"),
+        placeholder: t("filter"),
         oninput: show,
     });
     const summary = make("span", { class: "soft", role: "status" });
@@ -110,7 +127,7 @@ export async function open(main, { parameters, allows }) {
         make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))),
         body,
     );
-    const detail = make("section", { class: "detail", "aria-label": "Connection", hidden: true });
+    const detail = make("section", { class: "detail", "aria-label": t("connection"), hidden: true });
     main.append(
         make("div", { class: "tools" }, filter, summary),
         make("div", { class: "grid-frame list" }, table),
@@ -146,8 +163,8 @@ export async function open(main, { parameters, allows }) {
         for (const id of rows.keys()) if (!all.some((entry) => entry.id === id)) rows.delete(id);
         summary.textContent =
             shown.length === all.length
-                ? `${count(all.length)} connections`
-                : `${count(shown.length)} of ${count(all.length)} connections`;
+                ? t("connectionCount", { count: all.length })
+                : t("connectionsFound", { found: shown.length, count: all.length });
     }
 
     function change(wanted) {
@@ -161,7 +178,7 @@ export async function open(main, { parameters, allows }) {
         if (id !== null) {
             detail.append(
                 button("close", {
-                    label: "Close",
+                    label: t("close"),
                     class: "quiet close",
                     onclick: () => {
                         location.hash = "connections";

@@ -4,10 +4,11 @@
 import { nodes, parse } from "./ansi.js";
 import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
-import { clock, count } from "./format.js";
+import { clock } from "./format.js";
+import { t } from "./texts.js";
 
 export const levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"];
-const streams = { output: "stdout", error: "stderr", both: "stdout/err" };
+const streams = { output: t("streamOutput"), error: t("streamError"), both: t("streamBoth") };
 
 /** What is looked for in a text, whatever the case; null for nothing. */
 export function pattern(text) {
@@ -38,8 +39,12 @@ function facts(entry) {
     for (const [name, json] of Object.entries(entry.metadata ?? {})) {
         list.append(foreign("dt", name), make("dd", {}, foreign("pre", value(json), { class: "text" })));
     }
-    const others = { Source: entry.source, Place: entry.place, Function: entry.function };
-    for (const [name, text] of Object.entries(others)) {
+    const others = [
+        [t("source"), entry.source],
+        [t("place"), entry.place],
+        [t("function"), entry.function],
+    ];
+    for (const [name, text] of others) {
         if (text) list.append(make("dt", { text: name }), foreign("dd", text));
     }
     return list;
@@ -48,7 +53,7 @@ function facts(entry) {
 /** What folds out: the metadata, and where it was logged; made when it is. */
 function details(entry) {
     const known = Object.keys(entry.metadata ?? {}).length;
-    const text = known === 0 ? "source" : `${known} ${known === 1 ? "value" : "values"}`;
+    const text = known === 0 ? t("onlySource") : t("valueCount", { count: `${known}` });
     const node = make("details", { class: "more" }, make("summary", { text }));
     node.addEventListener("toggle", () => {
         if (node.open && node.childElementCount === 1) node.append(facts(entry));
@@ -59,8 +64,7 @@ function details(entry) {
 /** The row of an entry. */
 export function row(entry, search) {
     if (entry.lost) {
-        const text = `${count(entry.lost)} ${entry.lost === 1 ? "line was" : "lines were"} gone before this page had them`;
-        return make("div", { class: "line lost-items", text });
+        return make("div", { class: "line lost-items", text: t("linesGone", { count: entry.lost }) });
     }
     const kind = entry.level ?? entry.kind;
     const node = document.createElement("div");
@@ -79,7 +83,7 @@ export function row(entry, search) {
         entry.parsed ??= parse(entry.text);
         text.append(...nodes(entry.parsed, search));
     }
-    if (entry.cut) text.append(make("span", { class: "cut", title: "The line goes on", text: "…" }));
+    if (entry.cut) text.append(make("span", { class: "cut", title: t("lineGoesOn"), text: "…" }));
     node.append(time, badge, text);
     if (entry.level) node.append(details(entry));
     return node;

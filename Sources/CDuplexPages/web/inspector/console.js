@@ -3,14 +3,14 @@
 
 import { isWanted, levels, pattern, row } from "./console-lines.js";
 import { make } from "./dom.js";
-import { count } from "./format.js";
 import { button, changeIcon, icon } from "./icons.js";
 import { watch } from "./live.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 
 const keptLines = 10000;
 const drawnLines = 1000;
-const names = { log: "Log", output: "Output", error: "Errors" };
+const names = { log: t("log"), output: t("output"), error: t("errors") };
 
 export function open(main, { parameters }) {
     let entries = [];
@@ -31,16 +31,16 @@ export function open(main, { parameters }) {
         type: "search",
         class: "grow",
         id: "console-text",
-        "aria-label": "Text to look for",
-        placeholder: "Filter",
+        "aria-label": t("textToFind"),
+        placeholder: t("filter"),
         autocomplete: "off",
         spellcheck: "false",
     });
     const level = make(
         "select",
-        { id: "console-level", "aria-label": "Lowest level of the log" },
+        { id: "console-level", "aria-label": t("lowestLevel") },
         ...levels.map((name, index) =>
-            make("option", { value: name, text: index === 0 ? "All levels" : `${name} and up` }),
+            make("option", { value: name, text: index === 0 ? t("allLevels") : t("levelAndUp", { level: name }) }),
         ),
     );
     const boxes = Object.entries(names).map(([kind, text]) => {
@@ -48,16 +48,16 @@ export function open(main, { parameters }) {
         box.checked = true;
         return { box, label: make("label", { class: "choice-box" }, box, make("span", { text })) };
     });
-    const pause = button("pause", { label: "Pause", id: "console-pause", "aria-pressed": "false" });
-    const clear = button("trash", { label: "Clear this page", id: "console-clear" });
+    const pause = button("pause", { label: t("pause"), id: "console-pause", "aria-pressed": "false" });
+    const clear = button("trash", { label: t("clearPage"), id: "console-clear" });
     const download = make(
         "a",
         {
             class: "button",
             id: "console-download",
             download: "console.txt",
-            "aria-label": "Download as text",
-            title: "Download as text",
+            "aria-label": t("downloadText"),
+            title: t("downloadText"),
             href: "#",
         },
         icon("download"),
@@ -68,7 +68,7 @@ export function open(main, { parameters }) {
         type: "button",
         id: "console-earlier",
         class: "quiet",
-        text: "Show earlier lines",
+        text: t("earlierLines"),
         hidden: true,
     });
     const list = make("div", { class: "lines", id: "console-lines" });
@@ -81,7 +81,7 @@ export function open(main, { parameters }) {
             tabindex: "0",
             role: "log",
             "aria-live": "off",
-            "aria-label": "Lines of the console",
+            "aria-label": t("consoleLines"),
         },
         earlier,
         list,
@@ -92,12 +92,12 @@ export function open(main, { parameters }) {
     const isHeld = () => isPaused || !isAtEnd;
 
     function tell() {
-        const parts = [`${count(entries.length)} ${entries.length === 1 ? "line" : "lines"}`];
-        if (lost > 0) parts.push(`${count(lost)} lost`);
-        if (isPaused) parts.push("paused");
+        const parts = [t("lineCount", { count: entries.length })];
+        if (lost > 0) parts.push(t("lostCount", { count: lost }));
+        if (isPaused) parts.push(t("paused"));
         status.textContent = parts.join(" · ");
         newest.hidden = waiting === 0;
-        if (waiting > 0) newest.textContent = `${count(waiting)} new ${waiting === 1 ? "line" : "lines"}`;
+        if (waiting > 0) newest.textContent = t("newLines", { count: waiting });
     }
 
     function draw(some) {
@@ -211,8 +211,9 @@ export function open(main, { parameters }) {
     function setPaused(wanted) {
         isPaused = wanted;
         pause.setAttribute("aria-pressed", `${isPaused}`);
-        pause.setAttribute("aria-label", isPaused ? "Go on" : "Pause");
-        pause.title = isPaused ? "Go on" : "Pause";
+        const label = isPaused ? t("goOn") : t("pause");
+        pause.setAttribute("aria-label", label);
+        pause.title = label;
         changeIcon(pause, isPaused ? "play" : "pause");
         if (isPaused) tell();
         else redraw();
@@ -261,7 +262,7 @@ export function open(main, { parameters }) {
     main.append(
         make(
             "div",
-            { class: "tools", role: "toolbar", "aria-label": "Console" },
+            { class: "tools", role: "toolbar", "aria-label": t("console") },
             field,
             level,
             ...boxes.map(({ label }) => label),

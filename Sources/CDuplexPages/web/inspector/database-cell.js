@@ -4,27 +4,33 @@
 import { get } from "./api.js";
 import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
-import { bytes, count } from "./format.js";
+import { bytes } from "./format.js";
 import { button } from "./icons.js";
 import { say } from "./notices.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 
 const short = 80;
 
 /** A cell of a grid; what isn't shown as a whole is a button that opens it. */
 export function cellOf(cell, name, open) {
-    if (cell === null) return make("td", { class: "null", text: "null" });
+    if (cell === null) return make("td", { class: "null", text: t("null") });
     const { kind, text, size } = cell;
     if (kind === "integer" || kind === "real") return foreign("td", text, { class: "number" });
     if (kind === "text" && size === undefined && text.length <= short && !/[\r\n]/u.test(text)) {
         return foreign("td", text, { class: "text-cell" });
     }
     const line = visible(text.slice(0, short)).replaceAll(/[\r\n]+/gu, "⏎");
-    const label = kind === "blob" ? `BLOB, ${bytes(size)}` : `${line}…`;
+    const label = kind === "blob" ? t("blob", { size: bytes(size) }) : `${line}…`;
     return make(
         "td",
         { class: kind === "blob" ? "blob" : "text-cell" },
-        foreign("button", label, { type: "button", class: "whole", title: visible(`Open ${name}`), onclick: open }),
+        foreign("button", label, {
+            type: "button",
+            class: "whole",
+            title: visible(t("openCell", { name })),
+            onclick: open,
+        }),
     );
 }
 
@@ -40,28 +46,28 @@ export async function showCell(query, title) {
     const dialog = make("dialog", { class: "cell-dialog", "aria-label": visible(title) });
     const facts =
         cell === null
-            ? "null"
+            ? t("null")
             : cell.kind === "blob"
-              ? `BLOB, ${count(cell.size)} bytes${shown < cell.size ? `, the first ${count(shown)} of them shown` : ""}`
+              ? t(shown < cell.size ? "blobBeginning" : "blobSize", { count: cell.size, shown })
               : cell.size === undefined
                 ? cell.kind
-                : `text, ${count(cell.size)} bytes, the beginning shown`;
+                : t("textBeginning", { count: cell.size });
     dialog.append(
         make(
             "div",
             { class: "tools" },
             foreign("h3", title, { class: "grow" }),
-            button("copy", { label: "Copy", onclick: () => copy(cell?.text ?? "") }),
-            make("a", { class: "button", href: address("databases/value", query), download: "", text: "Download" }),
-            button("close", { label: "Close", onclick: () => dialog.close() }),
+            button("copy", { label: t("copy"), onclick: () => copy(cell?.text ?? "") }),
+            make("a", { class: "button", href: address("databases/value", query), download: "", text: t("download") }),
+            button("close", { label: t("close"), onclick: () => dialog.close() }),
         ),
         make("p", { class: "cell-facts", text: facts }),
     );
     if (image) {
         const source = address("databases/value", { ...query, as: "image" });
-        dialog.append(make("img", { class: "cell-image", src: source, alt: `A picture (${image})` }));
+        dialog.append(make("img", { class: "cell-image", src: source, alt: t("picture", { type: image }) }));
     }
-    const text = cell === null ? "null" : cell.kind === "blob" ? dump(cell.text) : cell.text;
+    const text = cell === null ? t("null") : cell.kind === "blob" ? dump(cell.text) : cell.text;
     const isBytes = cell?.kind === "blob";
     dialog.append(
         foreign("pre", text, {
@@ -78,9 +84,9 @@ export async function showCell(query, title) {
 async function copy(text) {
     try {
         await navigator.clipboard.writeText(text);
-        say("Copied");
+        say(t("copied"));
     } catch {
-        say("The browser doesn't let pages copy here: select the text.", "danger");
+        say(t("notCopied"), "danger");
     }
 }
 

@@ -8,16 +8,17 @@ import { foreign, visible } from "./foreign.js";
 import { count, duration } from "./format.js";
 import { button } from "./icons.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 
 const size = 100;
 const comparisons = {
-    contains: "contains",
-    equals: "is",
-    differs: "is not",
+    contains: t("contains"),
+    equals: t("equals"),
+    differs: t("differs"),
     less: "<",
     greater: ">",
-    null: "is null",
-    filled: "is not null",
+    null: t("isNull"),
+    filled: t("isFilled"),
 };
 
 /** Shows a table; gives what refreshes and ends it. */
@@ -37,27 +38,27 @@ class Rows {
     #loading = null;
     #column = make(
         "select",
-        { id: "filter-column", "aria-label": "Column of the filter" },
-        make("option", { value: "", text: "any column" }),
+        { id: "filter-column", "aria-label": t("filterColumn") },
+        make("option", { value: "", text: t("anyColumn") }),
     );
-    #comparison = make("select", { id: "filter-is", "aria-label": "Comparison of the filter" });
+    #comparison = make("select", { id: "filter-is", "aria-label": t("filterComparison") });
     #value = make("input", {
         id: "filter-value",
         type: "search",
         class: "grow",
-        placeholder: "Filter",
-        "aria-label": "Value of the filter",
+        placeholder: t("filter"),
+        "aria-label": t("filterValue"),
     });
     #status = make("span", { id: "rows-status", role: "status" });
-    #back = button("back", { id: "rows-back", label: "Rows before these", onclick: () => this.#turn(-size) });
-    #next = button("play", { id: "rows-next", label: "Rows behind these", onclick: () => this.#turn(size) });
+    #back = button("back", { id: "rows-back", label: t("rowsBefore"), onclick: () => this.#turn(-size) });
+    #next = button("play", { id: "rows-next", label: t("rowsBehind"), onclick: () => this.#turn(size) });
     #files = ["csv", "json"].map((format) =>
         make("a", {
             class: "button",
             id: `export-${format}`,
             download: "",
             text: format.toUpperCase(),
-            "aria-label": `Export as ${format.toUpperCase()}`,
+            "aria-label": t("exportAs", { format: format.toUpperCase() }),
         }),
     );
     #head = make("tr");
@@ -65,23 +66,23 @@ class Rows {
     #scroller = make(
         "div",
         { class: "grid-frame", tabindex: "0", role: "region" },
-        make("table", { class: "grid cells", "aria-label": "Rows" }, make("thead", {}, this.#head), this.#body),
+        make("table", { class: "grid cells", "aria-label": t("rows") }, make("thead", {}, this.#head), this.#body),
     );
 
     constructor(place, database, table) {
         this.#database = database;
         this.#table = table;
-        this.#scroller.setAttribute("aria-label", visible(`Rows of ${table}`));
+        this.#scroller.setAttribute("aria-label", visible(t("rowsOf", { table })));
         for (const [value, text] of Object.entries(comparisons)) {
             this.#comparison.append(make("option", { value, text }));
         }
         const filter = make(
             "form",
-            { class: "tools grow", role: "search", "aria-label": "Filter" },
+            { class: "tools grow", role: "search", "aria-label": t("filter") },
             this.#column,
             this.#comparison,
             this.#value,
-            make("button", { id: "filter-apply", text: "Filter" }),
+            make("button", { id: "filter-apply", text: t("filter") }),
         );
         filter.addEventListener("submit", (event) => {
             event.preventDefault();
@@ -170,7 +171,7 @@ class Rows {
             result.rows.map((row, index) => this.#row(row, index, names, hasNumber)),
         );
         const { length } = result.rows;
-        const range = length === 0 ? "no rows" : `${count(this.#offset + 1)}–${count(this.#offset + length)}`;
+        const range = length === 0 ? t("noRows") : `${count(this.#offset + 1)}–${count(this.#offset + length)}`;
         this.#status.textContent = `${range} · ${duration(result.seconds)}`;
         this.#back.disabled = this.#offset === 0;
         this.#next.disabled = !result.isCut;
@@ -191,7 +192,7 @@ class Rows {
         const isSorted = this.#order.sort === name;
         const sorting = !isSorted ? "none" : this.#order.descending ? "descending" : "ascending";
         const facts = column
-            ? [column.type, column.key > 0 ? "primary key" : "", column.isRequired ? "not null" : ""]
+            ? [column.type, column.key > 0 ? t("primaryKey") : "", column.isRequired ? t("notNull") : ""]
                   .filter(Boolean)
                   .join(", ")
             : "";
@@ -216,7 +217,7 @@ class Rows {
                 cellOf(cell, names[column], () =>
                     showCell(
                         { ...this.#selection, row: this.#offset + index, index: column, rowid: number },
-                        `${names[column]}, row ${number ?? this.#offset + index + 1}`,
+                        t("cellOf", { column: names[column], number: number ?? `${this.#offset + index + 1}` }),
                     ),
                 ),
             );

@@ -8,6 +8,7 @@ import { foreign, visible } from "./foreign.js";
 import { count, duration } from "./format.js";
 import { button } from "./icons.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 
 const kept = 50;
 const keptAs = "inspector.sql";
@@ -28,11 +29,11 @@ class Editor {
         rows: "5",
         spellcheck: "false",
         autocapitalize: "off",
-        "aria-label": "SQL",
-        placeholder: "SELECT …",
+        "aria-label": t("sql"),
+        placeholder: t("statement"),
     });
-    #history = make("select", { id: "sql-history", "aria-label": "Statements of before" });
-    #stop = button("close", { id: "sql-stop", text: "Stop", hidden: true, onclick: () => this.close() });
+    #history = make("select", { id: "sql-history", "aria-label": t("statementsBefore") });
+    #stop = button("close", { id: "sql-stop", text: t("stop"), hidden: true, onclick: () => this.close() });
     #writes = make("input", { type: "checkbox", id: "sql-writes" });
     #long = make("input", { type: "checkbox", id: "sql-long" });
     #results = make("div", { id: "sql-results", class: "sql-results" });
@@ -58,15 +59,20 @@ class Editor {
         const tools = make(
             "div",
             { class: "tools" },
-            button("play", { id: "sql-run", text: "Run", title: "Run (Ctrl+Enter)", onclick: () => this.#run({}) }),
-            make("button", { type: "button", id: "sql-plan", text: "Plan", onclick: () => this.#run({ plan: true }) }),
+            button("play", { id: "sql-run", text: t("run"), title: t("runTip"), onclick: () => this.#run({}) }),
+            make("button", {
+                type: "button",
+                id: "sql-plan",
+                text: t("plan"),
+                onclick: () => this.#run({ plan: true }),
+            }),
             this.#stop,
             this.#history,
         );
         if (mayWrite) {
             tools.append(
-                make("label", {}, this.#writes, " May change something"),
-                make("label", { title: "The app's own changes wait meanwhile." }, this.#long, " for longer than 25 ms"),
+                make("label", {}, this.#writes, ` ${t("mayChange")}`),
+                make("label", { title: t("mayTakeLongTip") }, this.#long, ` ${t("mayTakeLong")}`),
             );
         }
         place.append(this.#text, tools, this.#status, this.#results);
@@ -80,7 +86,7 @@ class Editor {
         const options = recall(keptAs, []).map((text, index) =>
             make("option", { value: `${index}`, text: visible(text.replaceAll(/\s+/gu, " ").slice(0, 80)) }),
         );
-        arrange(this.#history, [make("option", { value: "", text: "History" }), ...options]);
+        arrange(this.#history, [make("option", { value: "", text: t("history") }), ...options]);
     }
 
     #remember(sql) {
@@ -103,7 +109,7 @@ class Editor {
         const control = new AbortController();
         this.#running = control;
         const isWriting = this.#writes.checked && !plan;
-        this.#status.textContent = "running …";
+        this.#status.textContent = t("running");
         this.#stop.hidden = false;
         try {
             const wish = { database: this.#database, sql, plan, mayTakeLong: this.#long.checked };
@@ -112,9 +118,7 @@ class Editor {
             this.#last = isWriting ? null : { sql, plan };
             const changes = results.reduce((sum, one) => sum + one.changes, 0);
             const time = duration(results.reduce((sum, one) => sum + one.seconds, 0));
-            this.#status.textContent = isWriting
-                ? `done, ${count(changes)} ${changes === 1 ? "row" : "rows"} changed · ${time}`
-                : `done · ${time}`;
+            this.#status.textContent = isWriting ? t("rowsChanged", { count: changes, time }) : t("done", { time });
             arrange(
                 this.#results,
                 results.map((one, index) => this.#result(one, sql, index, results.length, { isWriting, plan })),
@@ -122,7 +126,7 @@ class Editor {
             if (isWriting) await this.#changed();
         } catch (error) {
             if (control === this.#running) {
-                this.#status.textContent = visible(error.name === "AbortError" ? "stopped" : error.message);
+                this.#status.textContent = visible(error.name === "AbortError" ? t("stopped") : error.message);
             }
             if (error.name !== "AbortError") arrange(this.#results, []);
         } finally {
@@ -133,10 +137,11 @@ class Editor {
     #result(result, sql, number, total, { isWriting, plan }) {
         const { columns, rows, isCut, seconds } = result;
         const title = foreign("h3", result.sql.replaceAll(/\s+/gu, " ").slice(0, 120), { class: "grow mono" });
-        const facts = `${count(rows.length)}${isCut ? "+" : ""} ${rows.length === 1 ? "row" : "rows"} · ${duration(seconds)}`;
+        const shown = `${count(rows.length)}${isCut ? "+" : ""}`;
+        const facts = t("rowCount", { count: rows.length, rows: shown, time: duration(seconds) });
         const head = make("div", { class: "tools" }, title, make("span", { class: "badge", text: facts }));
-        if (plan) return make("section", { class: "pane", "aria-label": "Plan" }, head, plans(rows));
-        if (columns.length === 0) return make("section", { class: "pane", "aria-label": "Result" }, head);
+        if (plan) return make("section", { class: "pane", "aria-label": t("plan") }, head, plans(rows));
+        if (columns.length === 0) return make("section", { class: "pane", "aria-label": t("result") }, head);
         if (!isWriting && total === 1) {
             head.append(
                 ...["csv", "json"].map((format) =>
@@ -155,28 +160,24 @@ class Editor {
                 : () =>
                       showCell(
                           { database: this.#database, sql, result: number, row, index },
-                          `${columns[index]}, row ${row + 1}`,
+                          t("cellOf", { column: columns[index], number: `${row + 1}` }),
                       );
         const body = rows.map((row, at) =>
             make("tr", {}, ...row.map((cell, column) => cellOf(cell, columns[column], open(at, column)))),
         );
         const grid = make(
             "table",
-            { class: "grid cells", "aria-label": "Result" },
+            { class: "grid cells", "aria-label": t("result") },
             make("thead", {}, make("tr", {}, ...columns.map((name) => foreign("th", name, { scope: "col" })))),
             make("tbody", {}, ...body),
         );
         const section = make(
             "section",
-            { class: "pane", "aria-label": "Result" },
+            { class: "pane", "aria-label": t("result") },
             head,
-            make(
-                "div",
-                { class: "grid-frame", tabindex: "0", role: "region", "aria-label": "Rows of the result" },
-                grid,
-            ),
+            make("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": t("resultRows") }, grid),
         );
-        if (isCut) section.append(make("p", { class: "lost-items", text: "There are more rows: an export has them." }));
+        if (isCut) section.append(make("p", { class: "lost-items", text: t("moreRows") }));
         return section;
     }
 }

@@ -10,6 +10,7 @@ import { bytes, count } from "./format.js";
 import { button } from "./icons.js";
 import { say } from "./notices.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 
 /** Opens the part; `parameters` may name a `database`, and a `table` or the `view` `sql` or `schema`. */
 export async function open(main, { parameters, allows }) {
@@ -25,10 +26,10 @@ class Databases {
     #schema = null;
     #view = null;
     #shown = {};
-    #choice = make("select", { id: "database", "aria-label": "Database" });
-    #copy = make("a", { class: "button", id: "database-copy", download: "", text: "Download", hidden: true });
-    #tabs = make("div", { class: "tools", role: "group", "aria-label": "View" });
-    #tables = make("ul", { id: "tables", class: "tables", "aria-label": "Tables and views" });
+    #choice = make("select", { id: "database", "aria-label": t("database") });
+    #copy = make("a", { class: "button", id: "database-copy", download: "", text: t("download"), hidden: true });
+    #tabs = make("div", { class: "tools", role: "group", "aria-label": t("view") });
+    #tables = make("ul", { id: "tables", class: "tables", "aria-label": t("tablesAndViews") });
     #facts = foreign("p", "", { id: "database-facts", class: "database-facts" });
     #place = make("div", { class: "database-view", id: "database-view" });
 
@@ -40,15 +41,15 @@ class Databases {
             this.#choice,
             this.#tabs,
             this.#copy,
-            button("again", { id: "refresh", label: "Refresh", onclick: () => this.#refresh() }),
+            button("again", { id: "refresh", label: t("refresh"), onclick: () => this.#refresh() }),
         );
-        const side = make("nav", { class: "database-side", "aria-label": "Tables" }, this.#tables);
+        const side = make("nav", { class: "database-side", "aria-label": t("tables") }, this.#tables);
         main.append(tools, this.#facts, make("div", { class: "database-frame" }, side, this.#place));
         this.#choice.addEventListener("change", () => this.#go({ database: this.#choice.value }));
         for (const [view, text] of [
-            ["rows", "Rows"],
-            ["sql", "SQL"],
-            ["schema", "Schema"],
+            ["rows", t("rows")],
+            ["sql", t("sql")],
+            ["schema", t("schema")],
         ]) {
             this.#tabs.append(
                 make("button", { type: "button", "data-view": view, text, onclick: () => this.#go({ view }) }),
@@ -85,7 +86,7 @@ class Databases {
 
     async show(parameters) {
         const database = parameters.get("database") ?? this.#all[0]?.id;
-        if (database === undefined) return this.#tell("There are no databases here.");
+        if (database === undefined) return this.#tell(t("noDatabases"));
         const view = parameters.get("view") ?? "rows";
         const table = parameters.get("table") ?? undefined;
         this.#shown = { database, table, view };
@@ -112,8 +113,9 @@ class Databases {
         this.#copy.href = address("databases/download", { database });
         this.#copy.hidden = false;
         const { encoding, page_count: pages, page_size: size, user_version: version } = this.#schema;
-        const facts = [`journal: ${this.#schema.journal_mode}`, encoding, `version ${version}`];
-        if (pages && size) facts.push(`${count(pages)} pages of ${bytes(size)}`);
+        const journal = t("journal", { mode: `${this.#schema.journal_mode}` });
+        const facts = [journal, encoding, t("version", { version: `${version}` })];
+        if (pages && size) facts.push(t("pageCount", { count: pages, size: bytes(size) }));
         this.#facts.textContent = visible(facts.join(" · "));
     }
 
@@ -129,7 +131,7 @@ class Databases {
         this.#place.replaceChildren();
         if (view === "sql") this.#view = openSQL(this.#place, database, this.#allows, () => this.#changed());
         else if (view === "schema") this.#view = showSchema(this.#place, this.#schema);
-        else if (table === undefined) this.#tell("The database has no tables.");
+        else if (table === undefined) this.#tell(t("noTables"));
         else this.#view = openRows(this.#place, database, table);
     }
 
@@ -148,7 +150,10 @@ class Databases {
                     onclick: () => this.#go({ table: name, view: "rows" }),
                 },
                 foreign("span", name, { class: "table-name" }),
-                make("span", { class: "table-count", text: kind === "view" ? `view ${counted}` : counted }),
+                make("span", {
+                    class: "table-count",
+                    text: kind === "view" ? t("viewCount", { count: counted }) : counted,
+                }),
             ),
         );
     }
@@ -183,8 +188,8 @@ class Databases {
 
 /** All that the schema has, each with its SQL. */
 function showSchema(place, { objects, isCut }) {
-    const titles = { table: "Tables", view: "Views", index: "Indexes", trigger: "Triggers" };
-    const scroller = make("div", { class: "schema", tabindex: "0", "aria-label": "Schema" });
+    const titles = { table: t("tables"), view: t("schemaViews"), index: t("indexes"), trigger: t("triggers") };
+    const scroller = make("div", { class: "schema", tabindex: "0", "aria-label": t("schema") });
     for (const [kind, title] of Object.entries(titles)) {
         const some = objects.filter((one) => one.kind === kind);
         if (some.length === 0) continue;
@@ -194,13 +199,18 @@ function showSchema(place, { objects, isCut }) {
                 make(
                     "details",
                     {},
-                    foreign("summary", one.table && one.table !== one.name ? `${one.name} of ${one.table}` : one.name),
-                    foreign("pre", one.sql ?? "Made by SQLite itself.", { class: "text" }),
+                    foreign(
+                        "summary",
+                        one.table && one.table !== one.name
+                            ? t("ofTable", { name: one.name, table: one.table })
+                            : one.name,
+                    ),
+                    foreign("pre", one.sql ?? t("madeBySQLite"), { class: "text" }),
                 ),
             ),
         );
     }
-    if (isCut) scroller.append(make("p", { class: "lost-items", text: "There is more than can be shown." }));
+    if (isCut) scroller.append(make("p", { class: "lost-items", text: t("schemaCut") }));
     place.append(scroller);
     return { close() {} };
 }

@@ -8,6 +8,7 @@ import { foreign, visible } from "./foreign.js";
 import { icon } from "./icons.js";
 import { say } from "./notices.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 
 const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
@@ -51,7 +52,7 @@ class Column {
     draw(isCut) {
         const old = this.rows;
         this.rows = new Map(this.entries.map((entry) => [entry.name, old.get(entry.name) ?? this.row(entry)]));
-        const rest = this.entries.length === 0 ? "Empty" : isCut ? "Only a part is shown." : "";
+        const rest = this.entries.length === 0 ? t("folderEmpty") : isCut ? t("folderCut") : "";
         arrange(this.node, [...this.rows.values(), ...(rest ? [make("p", { class: "soft", text: rest })] : [])]);
         this.mark();
     }
@@ -111,7 +112,7 @@ export class FileColumns {
     #columns = [];
     #turn = 0;
     #source;
-    node = make("div", { id: "files-columns", class: "files-columns", role: "group", "aria-label": "Columns" });
+    node = make("div", { id: "files-columns", class: "files-columns", role: "group", "aria-label": t("columns") });
 
     constructor(folder, title, tells) {
         this.base = `files/${folder}/`;

@@ -6,10 +6,11 @@ import { get } from "./api.js";
 import { make } from "./dom.js";
 import { FileColumns } from "./files-columns.js";
 import { foreign, visible } from "./foreign.js";
-import { bytes, count } from "./format.js";
+import { bytes } from "./format.js";
 import { button } from "./icons.js";
 import { say } from "./notices.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 
 const names = /\.(?:db|rdb|sqlite|sqlite3)$/iu;
 
@@ -32,12 +33,12 @@ class Files {
     /** The fragment of the page's address that is shown. While it has another one, what that asks for is on its way. */
     #fragment = "";
     #turn = 0;
-    #choice = make("select", { id: "folder-choice", "aria-label": "Folder" });
+    #choice = make("select", { id: "folder-choice", "aria-label": t("folder") });
     #frame = make("iframe", { id: "files-frame", class: "files-frame" });
     #columns = null;
     #place = make("div", { class: "files-place" });
-    #views = make("div", { class: "tools", role: "group", "aria-label": "View" });
-    #details = make("aside", { id: "file-details", class: "file-details pane", "aria-label": "About the selection" });
+    #views = make("div", { class: "tools", role: "group", "aria-label": t("view") });
+    #details = make("aside", { id: "file-details", class: "file-details pane", "aria-label": t("aboutSelection") });
 
     constructor(main, folders) {
         this.#folders = folders;
@@ -46,8 +47,8 @@ class Files {
         );
         this.#choice.addEventListener("change", () => this.#go({ folder: this.#choice.value, path: "" }));
         for (const [view, text] of [
-            ["list", "List"],
-            ["columns", "Columns"],
+            ["list", t("list")],
+            ["columns", t("columns")],
         ]) {
             this.#views.append(
                 make("button", { type: "button", "data-view": view, text, onclick: () => this.#turnTo(view) }),
@@ -120,7 +121,7 @@ class Files {
     }
 
     #showList(folder, path) {
-        this.#frame.title = visible(`Files of ${this.#folders[Number(folder)]}`);
+        this.#frame.title = visible(t("filesOf", { folder: this.#folders[Number(folder)] }));
         const fragment = `#/${path.split("/").map(encodeURIComponent).join("/")}`;
         if (this.#columns === null && this.#folder === folder && this.#frame.contentWindow?.location.hash === fragment)
             return;
@@ -147,9 +148,7 @@ class Files {
 
     #clear() {
         this.#turn += 1;
-        this.#details.replaceChildren(
-            make("p", { class: "soft", text: "Select a file or folder to see its attributes." }),
-        );
+        this.#details.replaceChildren(make("p", { class: "soft", text: t("selectOne") }));
     }
 
     async #selected(entries) {
@@ -157,7 +156,7 @@ class Files {
         if (entries.length !== 1) {
             this.#clear();
             if (entries.length > 1)
-                this.#details.replaceChildren(make("p", { text: `${count(entries.length)} selected` }));
+                this.#details.replaceChildren(make("p", { text: t("selectedCount", { count: entries.length }) }));
             return;
         }
         const turn = ++this.#turn;
@@ -192,15 +191,18 @@ class Files {
     #tell(facts) {
         const time = (seconds) => new Date(seconds * 1000).toLocaleString("en-GB");
         const rows = [
-            ["Kind", facts.type ?? facts.kind],
-            ["Size", facts.size === undefined ? undefined : `${bytes(facts.size)} (${count(facts.size)} bytes)`],
-            ["Changed", facts.modified === undefined ? undefined : time(facts.modified)],
-            ["Mode", facts.mode],
-            ["Owner", facts.owner],
-            ["Group", facts.group],
-            ["Links", facts.links],
-            ["Number", facts.number],
-            ["Path", facts.path],
+            [t("kind"), facts.type ?? facts.kind],
+            [
+                t("size"),
+                facts.size === undefined ? undefined : t("sizeInBytes", { size: bytes(facts.size), count: facts.size }),
+            ],
+            [t("changed"), facts.modified === undefined ? undefined : time(facts.modified)],
+            [t("mode"), facts.mode],
+            [t("owner"), facts.owner],
+            [t("group"), facts.group],
+            [t("links"), facts.links],
+            [t("number"), facts.number],
+            [t("path"), facts.path],
         ].filter(([, value]) => value !== undefined);
         const extended = facts.attributes ?? [];
         this.#details.replaceChildren(
@@ -213,7 +215,7 @@ class Files {
         );
         if (extended.length > 0) {
             this.#details.append(
-                make("h4", { text: "Extended attributes" }),
+                make("h4", { text: t("extended") }),
                 make(
                     "dl",
                     { class: "facts" },
@@ -233,7 +235,7 @@ class Files {
                     make("a", {
                         class: "button",
                         download: "",
-                        text: "Download",
+                        text: t("download"),
                         href: address(`files/${this.#folder}/download`, query),
                     }),
                 ),
@@ -243,7 +245,7 @@ class Files {
             this.#details.lastElementChild.append(
                 button("database", {
                     id: "open-database",
-                    text: "Open the database",
+                    text: t("openDatabase"),
                     onclick: () => this.#goDatabase(facts.database),
                 }),
             );
@@ -254,7 +256,7 @@ class Files {
         try {
             const { database } = await get("files/attributes", { folder: this.#folder, path });
             if (database !== undefined) this.#goDatabase(database);
-            else say("That can't be read as a SQLite database.", "danger");
+            else say(t("noDatabase"), "danger");
         } catch (error) {
             say(error.message, "danger");
         }

@@ -8,11 +8,14 @@ import { bytes, clock, count } from "./format.js";
 import { button, changeIcon } from "./icons.js";
 import { watch } from "./live.js";
 import { payload, preview } from "./payload.js";
+import { t } from "./texts.js";
 
 const limit = 1000;
 
 function line(frame, open) {
-    const size = !frame.compressed ? bytes(frame.size) : `${bytes(frame.size)}, ${bytes(frame.wire)} on the wire`;
+    const size = !frame.compressed
+        ? bytes(frame.size)
+        : t("wireSize", { size: bytes(frame.size), wire: bytes(frame.wire) });
     const row = make(
         "tr",
         {
@@ -28,11 +31,15 @@ function line(frame, open) {
         make(
             "td",
             {},
-            make("span", { class: "arrow", "aria-label": frame.out ? "out" : "in", text: frame.out ? "↑" : "↓" }),
+            make("span", {
+                class: "arrow",
+                "aria-label": frame.out ? t("frameOut") : t("frameIn"),
+                text: frame.out ? "↑" : "↓",
+            }),
             " ",
             make("span", { class: "badge", text: frame.opcode }),
             frame.final ? "" : " …",
-            frame.compressed ? make("span", { class: "badge good", text: "compressed" }) : "",
+            frame.compressed ? make("span", { class: "badge good", text: t("compressed") }) : "",
         ),
         make("td", { class: "number", text: size }),
         foreign("td", preview(frame), { class: "mono payload" }),
@@ -48,33 +55,33 @@ export function showFrames(place, id, exports) {
     const filter = make("input", {
         type: "search",
         class: "grow",
-        placeholder: "Filter frames",
-        "aria-label": "Filter frames",
+        placeholder: t("filterFrames"),
+        "aria-label": t("filterFrames"),
         oninput: draw,
     });
     const kind = make(
         "select",
-        { "aria-label": "Which frames", onchange: draw },
+        { "aria-label": t("whichFrames"), onchange: draw },
         ...[
-            ["", "All"],
-            ["in", "In"],
-            ["out", "Out"],
-            ["text", "Text"],
-            ["binary", "Binary"],
-            ["control", "Control"],
+            ["", t("allFrames")],
+            ["in", t("in")],
+            ["out", t("out")],
+            ["text", t("textFrames")],
+            ["binary", t("binaryFrames")],
+            ["control", t("controlFrames")],
         ].map(([value, text]) => make("option", { value, text })),
     );
     const hold = button("pause", {
-        label: "Pause",
+        label: t("pause"),
         onclick: () => {
             isHeld = !isHeld;
             changeIcon(hold, isHeld ? "play" : "pause");
-            hold.setAttribute("aria-label", isHeld ? "Go on" : "Pause");
+            hold.setAttribute("aria-label", isHeld ? t("goOn") : t("pause"));
             if (!isHeld) take([]);
         },
     });
     const clear = button("trash", {
-        label: "Clear",
+        label: t("clear"),
         onclick: () => {
             frames = [];
             waiting = [];
@@ -91,14 +98,16 @@ export function showFrames(place, id, exports) {
         { class: "grid-frame frames" },
         make(
             "table",
-            { class: "grid", "aria-label": "Frames" },
+            { class: "grid", "aria-label": t("frames") },
             make(
                 "thead",
                 {},
                 make(
                     "tr",
                     {},
-                    ...["#", "Time", "Frame", "Size", "Payload"].map((text) => make("th", { scope: "col", text })),
+                    ...["#", t("time"), t("frame"), t("size"), t("payload")].map((text) =>
+                        make("th", { scope: "col", text }),
+                    ),
                 ),
             ),
             body,
@@ -106,12 +115,12 @@ export function showFrames(place, id, exports) {
     );
     const shown = make("div", { class: "pane opened", hidden: true });
     const links = Object.entries(exports).map(([name, href]) =>
-        make("a", { class: "button", href, download: "", text: name === "har" ? "HAR" : "pcapng" }),
+        make("a", { class: "button", href, download: "", text: name === "har" ? t("har") : t("pcapng") }),
     );
     const part = make(
         "section",
-        { "aria-label": "Frames" },
-        make("h4", { text: "Frames" }),
+        { "aria-label": t("frames") },
+        make("h4", { text: t("frames") }),
         make("div", { class: "tools" }, hold, clear, kind, filter, ...links),
         make("p", {}, state, " ", losses),
         list,
@@ -130,10 +139,9 @@ export function showFrames(place, id, exports) {
     }
 
     function tell() {
-        state.textContent =
-            `${count(frames.length)} frames${isHeld ? `, ${count(waiting.length)} wait` : ""}` +
-            `; the last ${count(limit)} are shown, 5,000 are kept.`;
-        losses.textContent = lost ? `${count(lost)} weren't shown: they came faster than they can be looked at.` : "";
+        const counts = { count: frames.length, waiting: waiting.length, limit };
+        state.textContent = t(isHeld ? "framesHeld" : "framesShown", counts);
+        losses.textContent = lost ? t("framesLost", { count: lost }) : "";
     }
 
     function follow(change) {
@@ -168,7 +176,7 @@ export function showFrames(place, id, exports) {
         if (frame.cut || frame.opcode === "binary")
             whole = await get("connections/frame", { id, number: frame.number }).catch(() => frame);
         shown.hidden = false;
-        shown.replaceChildren(make("h5", { text: `Frame ${count(frame.number + 1)}` }), payload(whole));
+        shown.replaceChildren(make("h5", { text: t("frameNumber", { number: frame.number + 1 }) }), payload(whole));
     }
 
     const end = watch(
@@ -184,6 +192,6 @@ export function showFrames(place, id, exports) {
             },
         },
     );
-    state.textContent = "Frames are recorded from now on …";
+    state.textContent = t("framesBegin");
     return { close: end };
 }

@@ -7,8 +7,17 @@ import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { bytes, clock, count, duration } from "./format.js";
 import { watch } from "./live.js";
+import { t } from "./texts.js";
 
-const states = { R: "runs", S: "sleeps", D: "waits for a disk", T: "stopped", t: "traced", Z: "ended", I: "idle" };
+const states = {
+    R: t("threadRuns"),
+    S: t("threadSleeps"),
+    D: t("threadWaits"),
+    T: t("threadStopped"),
+    t: t("threadTraced"),
+    Z: t("threadEnded"),
+    I: t("threadIdle"),
+};
 const drawnThreads = 50;
 
 /** A number, or a dash for what isn't known. */
@@ -58,33 +67,34 @@ export function open(main) {
     let last = null;
     const tiles = Object.fromEntries(
         Object.entries({
-            cpu: "Processor",
-            memory: "Memory",
-            allocator: "Allocated",
-            descriptors: "Descriptors",
-            threads: "Threads",
-            delay: "Loop delay",
+            cpu: t("processor"),
+            memory: t("memory"),
+            allocator: t("allocated"),
+            descriptors: t("descriptors"),
+            threads: t("threads"),
+            delay: t("loopDelay"),
         }).map(([id, title]) => [id, tile(id, title)]),
     );
 
     // MARK: The parts
 
     const loops = table(
-        "Event loops",
-        ["Loop", "Half below", "99 % below", "99.9 % below", "Longest", "Last second", "Delays"],
+        t("eventLoops"),
+        [t("loop"), t("halfBelow"), t("most99Below"), t("most999Below"), t("longest"), t("lastSecond"), t("delays")],
         [1, 2, 3, 4, 5],
     );
-    const loopNote = make("p", {
-        class: "soft",
-        text: "How long a loop takes to come to what is new for it; measured while this page is open. Each column counts delays, from less than 0.1 ms to more than 300 ms.",
-    });
-    const threads = table("Threads", ["Thread", "Name", "State", "Processor", "Time"], [3, 4]);
+    const loopNote = make("p", { class: "soft", text: t("loopNote") });
+    const threads = table(t("threads"), [t("thread"), t("name"), t("state"), t("processor"), t("time")], [3, 4]);
     const threadNote = make("p", { class: "soft" });
-    const interfaces = table("Network interfaces", ["Name", "State", "Addresses", "Received", "Sent"], [3, 4]);
+    const interfaces = table(
+        t("interfaces"),
+        [t("name"), t("state"), t("addresses"), t("received"), t("sent")],
+        [3, 4],
+    );
     const changes = make("ol", { class: "changes", id: "machine-changes" });
     const kinds = make("p", { class: "kinds", id: "machine-kinds" });
     const listing = make("div", { id: "machine-listing" });
-    const list = make("button", { type: "button", id: "machine-list", text: "List them" });
+    const list = make("button", { type: "button", id: "machine-list", text: t("listThem") });
     const facts = factList();
     list.addEventListener("click", async () => {
         list.disabled = true;
@@ -111,22 +121,26 @@ export function open(main) {
         const total = cpu && cpu.user + cpu.system;
         const before = last?.process.cpu;
         const used = rate(total, before && before.user + before.system, seconds);
-        tiles.cpu.show(known(used, percent), cpu ? `${duration(cpu.user)}, system ${duration(cpu.system)}` : "", used);
-        tiles.memory.show(known(memory.resident, bytes), `${known(memory.peak, bytes)} at most`, memory.resident);
+        tiles.cpu.show(
+            known(used, percent),
+            cpu ? t("cpuTimes", { user: duration(cpu.user), system: duration(cpu.system) }) : "",
+            used,
+        );
+        tiles.memory.show(
+            known(memory.resident, bytes),
+            t("atMost", { size: known(memory.peak, bytes) }),
+            memory.resident,
+        );
         tiles.allocator.show(
             known(allocator?.used, bytes),
-            allocator ? `${bytes(allocator.kept)} kept for later` : "",
+            allocator ? t("keptForLater", { size: bytes(allocator.kept) }) : "",
             allocator?.used,
         );
         const limit = known(descriptors.limit, count);
-        tiles.descriptors.show(known(descriptors.open, count), `of ${limit}`, descriptors.open);
+        tiles.descriptors.show(known(descriptors.open, count), t("ofLimit", { limit }), descriptors.open);
         tiles.threads.show(known(process.threadCount, count), "", process.threadCount);
         const worst = Math.max(0, ...all.map((loop) => loop.worst));
-        tiles.delay.show(
-            duration(worst),
-            `longest of ${count(all.length)} ${all.length === 1 ? "loop" : "loops"}`,
-            worst,
-        );
+        tiles.delay.show(duration(worst), t("longestOf", { count: all.length }), worst);
     }
 
     function showLoops(all) {
@@ -172,9 +186,9 @@ export function open(main) {
         });
         threadNote.textContent =
             all === null
-                ? "This system doesn't tell."
+                ? t("notTold")
                 : some.length < threadCount
-                  ? `The ${some.length} busiest of ${count(threadCount)}.`
+                  ? t("busiest", { count: some.length, total: threadCount })
                   : "";
     }
 
@@ -185,12 +199,12 @@ export function open(main) {
             show(cells, one) {
                 const moved = (now, then) => {
                     const speed = rate(now, then, seconds);
-                    return known(now, bytes) + (speed > 0 ? ` (${bytes(speed)}/s)` : "");
+                    return known(now, bytes) + (speed > 0 ? ` (${t("perSecond", { size: bytes(speed) })})` : "");
                 };
                 const was = before.get(one.name);
                 const texts = [
                     visible(one.name),
-                    one.up ? "up" : "down",
+                    one.up ? t("up") : t("down"),
                     one.addresses.join("\n"),
                     moved(one.received, was?.received),
                     moved(one.sent, was?.sent),
@@ -200,9 +214,7 @@ export function open(main) {
                 });
             },
         });
-        const none = network.watches
-            ? "Nothing has changed since this page was opened."
-            : "This system doesn't tell of changes.";
+        const none = network.watches ? t("noChanges") : t("changesNotTold");
         const nodes = network.changes.map(({ time, text }) =>
             make("li", {}, make("time", { class: "soft", text: clock(time) }), " ", foreign("span", text)),
         );
@@ -219,16 +231,19 @@ export function open(main) {
 
     function showFacts({ process, machine, time }) {
         facts.show([
-            ["Process", `${process.name}, number ${process.id}`],
-            ["Running for", known(process.started, (start) => duration(time - start))],
-            ["Began", known(process.started, (start) => new Date(start * 1000).toLocaleString("en"))],
-            ["Host", known(machine.host, String)],
-            ["System", known(machine.system, String)],
-            ["Kernel", known(machine.kernel, String)],
-            ["Machine up for", duration(machine.uptime)],
-            ["Processors", count(machine.processors)],
-            ["Load", known(machine.load, (load) => load.join(", "))],
-            ["Memory", `${known(machine.memory, bytes)}, ${known(machine.available, bytes)} available`],
+            [t("process"), t("processFact", { name: process.name, id: `${process.id}` })],
+            [t("runningFor"), known(process.started, (start) => duration(time - start))],
+            [t("began"), known(process.started, (start) => new Date(start * 1000).toLocaleString("en"))],
+            [t("host"), known(machine.host, String)],
+            [t("system"), known(machine.system, String)],
+            [t("kernel"), known(machine.kernel, String)],
+            [t("machineUpFor"), duration(machine.uptime)],
+            [t("processors"), count(machine.processors)],
+            [t("load"), known(machine.load, (load) => load.join(", "))],
+            [
+                t("memory"),
+                t("memoryFact", { size: known(machine.memory, bytes), available: known(machine.available, bytes) }),
+            ],
         ]);
     }
 
@@ -248,15 +263,15 @@ export function open(main) {
 
     main.append(
         make("div", { class: "tiles" }, ...Object.values(tiles).map(({ node }) => node)),
-        pane("Event loops", loops.node, loopNote),
+        pane(t("eventLoops"), loops.node, loopNote),
         make(
             "div",
             { class: "halves" },
-            pane("Open descriptors", kinds, list, listing),
-            pane("Process and machine", facts.node),
+            pane(t("openDescriptors"), kinds, list, listing),
+            pane(t("processAndMachine"), facts.node),
         ),
-        pane("Threads", threads.node, threadNote),
-        pane("Network", interfaces.node, make("h3", { text: "Changes" }), changes),
+        pane(t("threads"), threads.node, threadNote),
+        pane(t("network"), interfaces.node, make("h3", { text: t("changes") }), changes),
     );
     const end = watch("machine", take);
     return {
@@ -270,16 +285,16 @@ export function open(main) {
 /** The list of descriptors, with a filter above it. */
 function listDescriptors(place, { descriptors, count: total }) {
     if (descriptors === null) {
-        place.replaceChildren(make("p", { class: "soft", text: "This system doesn't tell." }));
+        place.replaceChildren(make("p", { class: "soft", text: t("notTold") }));
         return;
     }
     const field = make("input", {
         type: "search",
         id: "machine-find",
-        placeholder: "Filter",
-        "aria-label": "Filter the descriptors",
+        placeholder: t("filter"),
+        "aria-label": t("filterDescriptors"),
     });
-    const found = table("Open descriptors", ["Number", "Kind", "What it is"], [0]);
+    const found = table(t("openDescriptors"), [t("number"), t("kind"), t("whatItIs")], [0]);
     const note = make("p", { class: "soft" });
     const draw = () => {
         const text = field.value.toLowerCase();
@@ -301,8 +316,8 @@ function listDescriptors(place, { descriptors, count: total }) {
         );
         note.textContent =
             wanted.length > 500
-                ? `The first 500 of ${count(wanted.length)} are shown.`
-                : `${count(wanted.length)} of ${count(total)}`;
+                ? t("descriptorsCut", { count: wanted.length })
+                : t("foundOf", { found: wanted.length, count: total });
     };
     field.addEventListener("input", draw);
     draw();

@@ -4,6 +4,7 @@
 import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { bytes, count } from "./format.js";
+import { t } from "./texts.js";
 
 const depth = 64;
 
@@ -44,7 +45,7 @@ export function folded(value, name, level = 0) {
         node.dataset.filled = "true";
         const shown = level >= depth ? [] : entries.slice(0, 1000);
         node.append(...shown.map(([key, inner]) => folded(inner, key, level + 1)));
-        if (shown.length < entries.length) node.append(make("p", { class: "soft", text: "The rest isn't shown." }));
+        if (shown.length < entries.length) node.append(make("p", { class: "soft", text: t("restNotShown") }));
     };
     if (level < 2) fill();
     else node.addEventListener("toggle", fill);
@@ -68,7 +69,7 @@ export function dump(array) {
 export function payload(frame) {
     const parts = make("div", { class: "whole" });
     if (frame.cut) {
-        parts.append(make("p", { class: "soft", text: `The beginning of ${bytes(frame.size)}; more isn't kept.` }));
+        parts.append(make("p", { class: "soft", text: t("payloadCut", { size: bytes(frame.size) }) }));
     }
     if (frame.text === undefined) {
         if (frame.opcode === "close") parts.append(foreign("p", preview(frame)));
@@ -90,7 +91,7 @@ function bodyParts(body, absence) {
     if (body.size === 0) return [];
     const isKept = (body.text ?? body.data ?? "") !== "";
     return [
-        make("h4", { text: `Its body: ${bytes(body.size)}` }),
+        make("h4", { text: t("bodySize", { size: bytes(body.size) }) }),
         isKept ? payload(body) : make("p", { class: "soft", text: absence }),
     ];
 }

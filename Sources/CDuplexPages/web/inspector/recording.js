@@ -4,21 +4,22 @@
 import { get } from "./api.js";
 import { make } from "./dom.js";
 import { foreign } from "./foreign.js";
-import { bytes, clock, count, duration } from "./format.js";
+import { bytes, clock, duration } from "./format.js";
 import { button } from "./icons.js";
 import { say } from "./notices.js";
 import { messageParts, payload, preview } from "./payload.js";
+import { t } from "./texts.js";
 
-const message = (title, fields, body) => messageParts(title, fields, body, "It isn't in the recording.");
+const message = (title, fields, body) => messageParts(title, fields, body, t("notInRecording"));
 
 async function copy(text, place) {
     place.textContent = text;
     place.hidden = false;
     try {
         await navigator.clipboard.writeText(text);
-        say("It is in the clipboard.");
+        say(t("inClipboard"));
     } catch {
-        say("The browser doesn't let this page use the clipboard: it is shown instead.");
+        say(t("shownInstead"));
     }
 }
 
@@ -29,13 +30,13 @@ function showRequest(place, { request, curl }) {
         make(
             "div",
             { class: "tools" },
-            curl === undefined ? "" : button("copy", { text: "Copy as curl", onclick: () => copy(curl, command) }),
+            curl === undefined ? "" : button("copy", { text: t("copyCurl"), onclick: () => copy(curl, command) }),
         ),
         command,
-        foreign("p", `${request.status || "No response"} ${request.reason ?? ""}, ${duration(request.total)}`),
+        foreign("p", `${request.status || t("noResponse")} ${request.reason ?? ""}, ${duration(request.total)}`),
         request.error ? foreign("p", request.error, { class: "notice" }) : "",
-        ...message("Request", request.requestHeaders, request.requestBody),
-        ...message("Response", request.responseHeaders, request.responseBody),
+        ...message(t("request"), request.requestHeaders, request.requestBody),
+        ...message(t("response"), request.responseHeaders, request.responseBody),
     );
 }
 
@@ -45,7 +46,7 @@ function frameRow(frame, opened) {
             other.removeAttribute("aria-selected");
         row.setAttribute("aria-selected", "true");
         opened.hidden = false;
-        opened.replaceChildren(make("h5", { text: `Frame ${count(frame.number + 1)}` }), payload(frame));
+        opened.replaceChildren(make("h5", { text: t("frameNumber", { number: frame.number + 1 }) }), payload(frame));
     };
     return make(
         "tr",
@@ -61,7 +62,11 @@ function frameRow(frame, opened) {
         make(
             "td",
             {},
-            make("span", { class: "arrow", "aria-label": frame.out ? "out" : "in", text: frame.out ? "↑" : "↓" }),
+            make("span", {
+                class: "arrow",
+                "aria-label": frame.out ? t("frameOut") : t("frameIn"),
+                text: frame.out ? "↑" : "↓",
+            }),
             " ",
             make("span", { class: "badge", text: frame.opcode }),
             frame.final ? "" : " …",
@@ -77,16 +82,16 @@ function showFrames(place, recording, entry) {
     const filter = make("input", {
         type: "search",
         class: "grow",
-        placeholder: "Filter frames",
-        "aria-label": "Filter frames",
+        placeholder: t("filterFrames"),
+        "aria-label": t("filterFrames"),
         oninput: draw,
     });
     const body = make("tbody");
     const state = make("p", { class: "soft", role: "status" });
     const opened = make("div", { class: "pane opened", hidden: true });
-    const more = button("download", { text: "More", onclick: load });
+    const more = button("download", { text: t("more"), onclick: load });
     place.append(
-        make("h4", { text: "Frames" }),
+        make("h4", { text: t("frames") }),
         make("div", { class: "tools" }, filter, more),
         state,
         make(
@@ -94,14 +99,16 @@ function showFrames(place, recording, entry) {
             { class: "grid-frame frames" },
             make(
                 "table",
-                { class: "grid", "aria-label": "Frames" },
+                { class: "grid", "aria-label": t("frames") },
                 make(
                     "thead",
                     {},
                     make(
                         "tr",
                         {},
-                        ...["Time", "Frame", "Size", "Payload"].map((text) => make("th", { scope: "col", text })),
+                        ...[t("time"), t("frame"), t("size"), t("payload")].map((text) =>
+                            make("th", { scope: "col", text }),
+                        ),
                     ),
                 ),
                 body,
@@ -116,7 +123,7 @@ function showFrames(place, recording, entry) {
             `${frame.opcode} ${frame.text ?? preview(frame)}`.toLowerCase().includes(text),
         );
         body.replaceChildren(...wanted.map((frame) => frameRow(frame, opened)));
-        state.textContent = `${count(wanted.length)} of ${count(frames.length)} that are loaded; ${count(total)} are recorded.`;
+        state.textContent = t("loadedCount", { found: wanted.length, count: frames.length, total });
         more.hidden = frames.length >= total;
     }
 
@@ -130,24 +137,24 @@ function showFrames(place, recording, entry) {
     return load();
 }
 
+/** How a WebSocket has ended. */
+function endOf({ ended, code, reason }) {
+    if (ended === undefined) return t("stillOpen");
+    if (!code) return reason ? t("closedFor", { reason }) : t("closed");
+    return t(reason ? "closedWithFor" : "closedWith", { code: `${code}`, reason });
+}
+
 async function showWebSocket(place, recording, entry, socket) {
     const { handshake } = socket;
-    const end =
-        socket.ended === undefined
-            ? "It was still open."
-            : `It was closed${socket.code ? ` with ${socket.code}` : ""}${socket.reason ? `: ${socket.reason}` : ""}.`;
-    place.append(foreign("h3", handshake.url), foreign("p", end));
-    if (socket.subprotocol) place.append(foreign("p", `Subprotocol: ${socket.subprotocol}`));
-    if (socket.lost)
-        place.append(
-            make("p", { class: "lost-items", text: `${count(socket.lost)} frames before these weren't kept.` }),
-        );
+    place.append(foreign("h3", handshake.url), foreign("p", endOf(socket)));
+    if (socket.subprotocol) place.append(foreign("p", t("subprotocolIs", { name: socket.subprotocol })));
+    if (socket.lost) place.append(make("p", { class: "lost-items", text: t("framesBefore", { count: socket.lost }) }));
     for (const error of socket.errors)
         place.append(foreign("p", `${clock(error.time)} ${error.message}`, { class: "notice" }));
     await showFrames(place, recording, entry);
     place.append(
-        ...message("Request", handshake.requestHeaders, handshake.requestBody),
-        ...message("Response", handshake.responseHeaders, handshake.responseBody),
+        ...message(t("request"), handshake.requestHeaders, handshake.requestBody),
+        ...message(t("response"), handshake.responseHeaders, handshake.responseBody),
     );
 }
 

@@ -10,19 +10,20 @@ import { say } from "./notices.js";
 import { showEntry } from "./recording.js";
 import { showReplay } from "./replay.js";
 import { address, Problem } from "./server.js";
+import { t } from "./texts.js";
 
-const columns = ["Time", "Method", "URL", "Status", "Size", "Took"];
+const columns = [t("time"), t("method"), t("url"), t("status"), t("size"), t("took")];
 const largest = 32 * 1024 * 1024;
 
 async function upload(file) {
-    if (file.size > largest) throw new Problem(413, `“${file.name}” has more than ${bytes(largest)}.`);
+    if (file.size > largest) throw new Problem(413, t("fileTooLarge", { name: file.name, size: bytes(largest) }));
     const answer = await fetch(address("recordings/import", { name: file.name }), {
         method: "POST",
         body: file,
         headers: { accept: "application/json", "content-type": "application/json" },
     });
     const body = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Problem(answer.status, body.detail ?? `The app has answered with ${answer.status}.`);
+    if (!answer.ok) throw new Problem(answer.status, body.detail ?? t("refused", { status: answer.status }));
     return body.id;
 }
 
@@ -47,19 +48,19 @@ export async function open(main, { parameters, allows }) {
         type: "file",
         accept: ".har,.json,application/json",
         hidden: true,
-        "aria-label": "An HTTP archive",
+        "aria-label": t("archive"),
         onchange: () => take([...chooser.files]),
     });
     const which = make("select", {
-        "aria-label": "Recording",
+        "aria-label": t("recording"),
         onchange: () => {
             location.hash = link(which.value);
         },
     });
-    const har = make("a", { class: "button", download: "", text: "HAR" });
-    const pcapng = make("a", { class: "button", download: "", text: "pcapng" });
+    const har = make("a", { class: "button", download: "", text: t("har") });
+    const pcapng = make("a", { class: "button", download: "", text: t("pcapng") });
     const forget = button("trash", {
-        label: "Forget this recording",
+        label: t("forgetRecording"),
         onclick: async () => {
             await post("recordings/remove", { recording: Number(current) }).catch((error) =>
                 say(error.message, "danger"),
@@ -69,14 +70,14 @@ export async function open(main, { parameters, allows }) {
         },
     });
     const again = button("again", {
-        label: "Look again",
+        label: t("lookAgain"),
         onclick: () => load(new URLSearchParams(location.hash.split("?")[1] ?? "")),
     });
     const filter = make("input", {
         type: "search",
         class: "grow",
-        placeholder: "Filter",
-        "aria-label": "Filter",
+        placeholder: t("filter"),
+        "aria-label": t("filter"),
         oninput: draw,
     });
     const state = make("p", { class: "soft", role: "status" });
@@ -86,18 +87,18 @@ export async function open(main, { parameters, allows }) {
         { class: "grid-frame list" },
         make(
             "table",
-            { class: "grid", "aria-label": "Entries" },
+            { class: "grid", "aria-label": t("entries") },
             make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))),
             body,
         ),
     );
-    const detail = make("section", { class: "detail", "aria-label": "Entry", hidden: true });
-    const replay = make("section", { class: "replay", "aria-label": "Replay" });
+    const detail = make("section", { class: "detail", "aria-label": t("entry"), hidden: true });
+    const replay = make("section", { class: "replay", "aria-label": t("replay") });
     main.append(
         make(
             "div",
             { class: "tools" },
-            button("upload", { text: "Import HAR", onclick: () => chooser.click() }),
+            button("upload", { text: t("importHAR"), onclick: () => chooser.click() }),
             chooser,
             which,
             again,
@@ -131,10 +132,10 @@ export async function open(main, { parameters, allows }) {
             make("td", { class: "number", text: clock(entry.began) }),
             foreign("td", entry.method),
             foreign("td", entry.url, { class: "mono" }),
-            make("td", {}, make("span", { class: tone(entry.status), text: entry.status || "none" })),
+            make("td", {}, make("span", { class: tone(entry.status), text: entry.status || t("none") })),
             make("td", {
                 class: "number",
-                text: entry.frames === undefined ? bytes(entry.size) : `${count(entry.frames)} frames`,
+                text: entry.frames === undefined ? bytes(entry.size) : t("frameCount", { count: entry.frames }),
             }),
             make("td", { class: "number", text: duration(entry.total) }),
         );
@@ -148,13 +149,10 @@ export async function open(main, { parameters, allows }) {
         );
         body.replaceChildren(...wanted.map(row));
         const recording = recordings.find((one) => `${one.id}` === current);
-        const parts = [`${count(wanted.length)} of ${count(total)} entries`];
-        if (recording?.skipped) parts.push(`${count(recording.skipped)} of the file couldn't be read`);
-        if (total > entries.length) parts.push(`the first ${count(entries.length)} are listed`);
-        state.textContent =
-            recordings.length === 0
-                ? "Nothing is recorded. Choose an HTTP archive (HAR), or drop one here."
-                : `${parts.join("; ")}.`;
+        const parts = [t("entryCount", { found: wanted.length, count: total })];
+        if (recording?.skipped) parts.push(t("unreadCount", { count: recording.skipped }));
+        if (total > entries.length) parts.push(t("listedCount", { count: entries.length }));
+        state.textContent = recordings.length === 0 ? t("nothingRecorded") : `${parts.join("; ")}.`;
     }
 
     async function load(wanted) {
@@ -197,7 +195,7 @@ export async function open(main, { parameters, allows }) {
         if (entry === null) return;
         detail.append(
             button("close", {
-                label: "Close",
+                label: t("close"),
                 class: "quiet close",
                 onclick: () => {
                     location.hash = link(current);
@@ -212,7 +210,7 @@ export async function open(main, { parameters, allows }) {
         for (const file of files) {
             try {
                 const id = await upload(file);
-                say(`“${file.name}” is here.`);
+                say(t("fileIsHere", { name: file.name }));
                 location.hash = link(id);
             } catch (error) {
                 say(error.message, "danger");

@@ -4,9 +4,10 @@
 import { post } from "./api.js";
 import { keep, make, recall } from "./dom.js";
 import { foreign } from "./foreign.js";
-import { count, duration } from "./format.js";
+import { duration } from "./format.js";
 import { button } from "./icons.js";
 import { say } from "./notices.js";
+import { t } from "./texts.js";
 
 /** Lines such as `Authorization: Bearer …` as pairs. */
 function headers(text) {
@@ -34,10 +35,10 @@ function row(outcome, link, recording) {
             {},
             make("span", {
                 class: isSame ? "badge good" : "badge bad",
-                text: outcome.error ? "failed" : isSame ? "the same" : "different",
+                text: outcome.error ? t("failed") : isSame ? t("same") : t("different"),
             }),
         ),
-        make("td", { class: "number", text: `${outcome.recorded || "none"} → ${outcome.status ?? "none"}` }),
+        make("td", { class: "number", text: `${outcome.recorded || t("none")} → ${outcome.status ?? t("none")}` }),
         make("td", { class: "number", text: duration(outcome.seconds) }),
         foreign("td", [outcome.error, ...outcome.differences].filter(Boolean).join(" ")),
     );
@@ -53,29 +54,25 @@ export function showReplay(place, { recording, entries, allows, link }) {
         type: "text",
         inputmode: "url",
         required: true,
-        placeholder: "The URL of a server to try it with",
-        "aria-label": "Server to replay against",
+        placeholder: t("replayTargetHint"),
+        "aria-label": t("replayTarget"),
         value: recall("inspector.replay.target", ""),
     });
-    const more = make("textarea", {
-        rows: "2",
-        placeholder: "Authorization: Bearer …",
-        "aria-label": "Fields to send as well",
-    });
+    const more = make("textarea", { rows: "2", placeholder: t("replayFieldsHint"), "aria-label": t("replayFields") });
     const body = make("tbody");
     const results = make(
         "div",
         { class: "grid-frame", hidden: true },
         make(
             "table",
-            { class: "grid", "aria-label": "What was different" },
+            { class: "grid", "aria-label": t("whatWasDifferent") },
             make(
                 "thead",
                 {},
                 make(
                     "tr",
                     {},
-                    ...["Entry", "Outcome", "Status", "Took", "Differences"].map((text) =>
+                    ...[t("entry"), t("outcome"), t("status"), t("took"), t("differences")].map((text) =>
                         make("th", { scope: "col", text }),
                     ),
                 ),
@@ -84,7 +81,7 @@ export function showReplay(place, { recording, entries, allows, link }) {
         ),
     );
     const state = make("p", { class: "soft", role: "status" });
-    const start = button("play", { text: "Replay", type: "submit" });
+    const start = button("play", { text: t("replay"), type: "submit" });
     const form = make(
         "form",
         {
@@ -92,7 +89,7 @@ export function showReplay(place, { recording, entries, allows, link }) {
             onsubmit: async (event) => {
                 event.preventDefault();
                 start.disabled = true;
-                state.textContent = "It is replayed, one entry after the other.";
+                state.textContent = t("replaying");
                 try {
                     keep("inspector.replay.target", target.value);
                     const { outcomes, left } = await post("recordings/replay", {
@@ -103,9 +100,9 @@ export function showReplay(place, { recording, entries, allows, link }) {
                     body.replaceChildren(...outcomes.map((outcome) => row(outcome, link, recording)));
                     results.hidden = false;
                     const same = outcomes.filter((one) => !one.error && one.differences.length === 0).length;
-                    state.textContent =
-                        `${count(same)} of ${count(outcomes.length)} went as recorded.` +
-                        (left ? ` ${count(left)} weren't replayed: it is 100 at once.` : "");
+                    const sentences = [t("replayed", { same, count: outcomes.length })];
+                    if (left) sentences.push(t("notReplayed", { count: left }));
+                    state.textContent = sentences.join(" ");
                 } catch (error) {
                     state.textContent = "";
                     say(error.message, "danger");
@@ -113,11 +110,8 @@ export function showReplay(place, { recording, entries, allows, link }) {
                 start.disabled = false;
             },
         },
-        make("h3", { text: "Replay" }),
-        make("p", {
-            class: "soft",
-            text: "Sends what the clients sent to a server, and compares what it answers. What was masked isn't sent.",
-        }),
+        make("h3", { text: t("replay") }),
+        make("p", { class: "soft", text: t("replayNote") }),
         make("div", { class: "tools" }, target, start),
         more,
     );

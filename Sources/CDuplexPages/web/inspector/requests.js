@@ -4,14 +4,15 @@
 import { get, post } from "./api.js";
 import { make } from "./dom.js";
 import { foreign } from "./foreign.js";
-import { bytes, clock, count, duration } from "./format.js";
+import { bytes, clock, duration } from "./format.js";
 import { button, changeIcon } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
 import { messageParts } from "./payload.js";
+import { t } from "./texts.js";
 
 const limit = 500;
-const columns = ["Time", "Method", "Path", "Status", "Took", "In", "Out", "Client"];
+const columns = [t("time"), t("method"), t("path"), t("status"), t("took"), t("in"), t("out"), t("client")];
 
 function tone(status) {
     return status >= 500 || status === 0 ? "badge bad" : status >= 400 ? "badge warm" : "badge good";
@@ -21,27 +22,22 @@ function path(url) {
     return url.replace(/^[a-z]+:\/\/[^/]*/, "");
 }
 
-const message = (title, fields, body) =>
-    messageParts(title, fields, body, "It wasn't kept: it is a file, or went out coded.");
+const message = (title, fields, body) => messageParts(title, fields, body, t("bodyNotKept"));
 
 async function copy(text) {
     try {
         await navigator.clipboard.writeText(text);
-        say("It is in the clipboard.");
+        say(t("inClipboard"));
     } catch {
-        say("The browser doesn't let this page use the clipboard.", "danger");
+        say(t("noClipboard"), "danger");
     }
 }
 
-function times(exchange) {
-    const parts = [
-        ["handler", exchange.handler],
-        ["sending", exchange.sending],
-    ];
-    return parts
-        .filter(([, time]) => time !== undefined)
-        .map(([name, time]) => `${name} ${duration(time)}`)
-        .join(" · ");
+function times({ handler, sending }) {
+    const parts = [];
+    if (handler !== undefined) parts.push(t("handlerTime", { time: duration(handler) }));
+    if (sending !== undefined) parts.push(t("sendingTime", { time: duration(sending) }));
+    return parts.join(" · ");
 }
 
 async function detail(place, id, allows) {
@@ -53,7 +49,7 @@ async function detail(place, id, allows) {
             "div",
             { class: "tools" },
             button("copy", {
-                text: "Copy as curl",
+                text: t("copyCurl"),
                 onclick: async () => {
                     const { command: text } = await get("requests/curl", { id });
                     command.textContent = text;
@@ -64,11 +60,11 @@ async function detail(place, id, allows) {
             ...(allows.has("replaying")
                 ? [
                       button("again", {
-                          text: "Repeat",
+                          text: t("repeat"),
                           onclick: async () => {
                               try {
                                   const answer = await post("requests/repeat", { id: Number(id) });
-                                  say(`It was answered with ${answer.status}.`);
+                                  say(t("answeredWith", { status: answer.status }));
                               } catch (error) {
                                   say(error.message, "danger");
                               }
@@ -81,7 +77,7 @@ async function detail(place, id, allows) {
         make(
             "p",
             {},
-            make("span", { class: tone(exchange.status), text: `${exchange.status || "none"} ${exchange.reason}` }),
+            make("span", { class: tone(exchange.status), text: `${exchange.status || t("none")} ${exchange.reason}` }),
             " ",
             make("span", { class: "soft", text: `${duration(exchange.total)} (${times(exchange)})` }),
         ),
@@ -89,15 +85,15 @@ async function detail(place, id, allows) {
         make(
             "dl",
             { class: "facts" },
-            make("dt", { text: "Route" }),
-            foreign("dd", exchange.route ?? "none"),
-            make("dt", { text: "URL" }),
+            make("dt", { text: t("route") }),
+            foreign("dd", exchange.route ?? t("none")),
+            make("dt", { text: t("url") }),
             foreign("dd", exchange.url),
-            make("dt", { text: "Client" }),
+            make("dt", { text: t("client") }),
             foreign("dd", exchange.peer ?? "–"),
         ),
-        ...message("Request", exchange.requestHeaders, exchange.requestBody),
-        ...message("Response", exchange.responseHeaders, exchange.responseBody),
+        ...message(t("request"), exchange.requestHeaders, exchange.requestBody),
+        ...message(t("response"), exchange.responseHeaders, exchange.responseBody),
     );
 }
 
@@ -111,21 +107,21 @@ export async function open(main, { parameters, allows }) {
     const filter = make("input", {
         type: "search",
         class: "grow",
-        placeholder: "Filter",
-        "aria-label": "Filter requests",
+        placeholder: t("filter"),
+        "aria-label": t("filterRequests"),
         oninput: show,
     });
     const hold = button("pause", {
-        label: "Pause",
+        label: t("pause"),
         onclick: () => {
             isHeld = !isHeld;
             changeIcon(hold, isHeld ? "play" : "pause");
-            hold.setAttribute("aria-label", isHeld ? "Go on" : "Pause");
+            hold.setAttribute("aria-label", isHeld ? t("goOn") : t("pause"));
             take([]);
         },
     });
     const clear = button("trash", {
-        label: "Clear",
+        label: t("clear"),
         onclick: () => {
             all = [];
             show();
@@ -133,7 +129,7 @@ export async function open(main, { parameters, allows }) {
     });
     const summary = make("span", { class: "soft", role: "status" });
     const body = make("tbody");
-    const place = make("section", { class: "detail", "aria-label": "Request", hidden: true });
+    const place = make("section", { class: "detail", "aria-label": t("request"), hidden: true });
     main.append(
         make("div", { class: "tools" }, hold, clear, filter, summary),
         make(
@@ -167,7 +163,7 @@ export async function open(main, { parameters, allows }) {
             make("td", { class: "number", text: clock(exchange.began) }),
             foreign("td", exchange.method),
             foreign("td", path(exchange.url), { class: "path" }),
-            make("td", {}, make("span", { class: tone(exchange.status), text: exchange.status || "none" })),
+            make("td", {}, make("span", { class: tone(exchange.status), text: exchange.status || t("none") })),
             make("td", { class: "number", text: duration(exchange.total) }),
             make("td", { class: "number", text: bytes(exchange.received) }),
             make("td", { class: "number", text: bytes(exchange.sent) }),
@@ -179,10 +175,10 @@ export async function open(main, { parameters, allows }) {
         const text = filter.value.trim().toLowerCase();
         const shown = all.filter((exchange) => JSON.stringify(exchange).toLowerCase().includes(text));
         body.replaceChildren(...shown.map(row));
-        summary.textContent = !isWatched
-            ? "Requests are kept from now on …"
-            : `${count(shown.length)} requests${isHeld ? `, ${count(waiting.length)} wait` : ""}` +
-              (lost ? `, ${count(lost)} weren't shown` : "");
+        const counts = [t("requestCount", { count: shown.length })];
+        if (isHeld) counts.push(t("waitCount", { count: waiting.length }));
+        if (lost) counts.push(t("notShownCount", { count: lost }));
+        summary.textContent = isWatched ? counts.join(", ") : t("requestsBegin");
     }
 
     function take(items) {
@@ -204,7 +200,7 @@ export async function open(main, { parameters, allows }) {
         if (id === null) return;
         place.append(
             button("close", {
-                label: "Close",
+                label: t("close"),
                 class: "quiet close",
                 onclick: () => {
                     location.hash = "requests";

@@ -8,12 +8,9 @@ import { foreign, visible } from "./foreign.js";
 import { button } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
+import { t } from "./texts.js";
 
-const notes = {
-    defaults: "Of UserDefaults; each keeps its kind.",
-    environment: "Of the process; shown only.",
-    arguments: "What the process was started with; shown only.",
-};
+const notes = { defaults: t("defaultsNote"), environment: t("environmentNote"), arguments: t("argumentsNote") };
 
 /** One value: what is shown of it, and its field while it is edited. */
 class Row {
@@ -43,23 +40,23 @@ class Row {
         const parts = [];
         if (item.error !== undefined) parts.push(foreign("p", item.error, { class: "fault" }));
         else parts.push(foreign("pre", item.text, { class: "text" }));
-        if (item.secret) parts.push(make("span", { class: "badge", text: "secret" }));
-        if (item.cut) parts.push(make("span", { class: "badge", text: "cut: too long to be shown whole" }));
+        if (item.secret) parts.push(make("span", { class: "badge", text: t("secret") }));
+        if (item.cut) parts.push(make("span", { class: "badge", text: t("valueCut") }));
         this.value.replaceChildren(...parts);
         this.actions.replaceChildren();
         if (!item.editable || !this.page.allows) return;
         this.actions.append(
             make("button", {
                 type: "button",
-                text: "Edit",
-                "aria-label": `Edit ${visible(item.name)}`,
+                text: t("edit"),
+                "aria-label": t("editOne", { name: visible(item.name) }),
                 onclick: () => this.edit(),
             }),
         );
         if (this.group.source === "defaults") {
             this.actions.append(
                 button("trash", {
-                    label: `Remove ${visible(item.name)}`,
+                    label: t("removeOne", { name: visible(item.name) }),
                     class: "danger",
                     onclick: () => this.remove(),
                 }),
@@ -69,7 +66,7 @@ class Row {
 
     edit() {
         const { item } = this;
-        const label = `New value of ${visible(item.name)}`;
+        const label = t("newValueOf", { name: visible(item.name) });
         const input = field({ ...item, initial: item.secret ? "" : item.text, label, isLong: item.kind === "text" });
         this.note = make("p", { class: "fault", role: "status" });
         const form = make(
@@ -79,8 +76,8 @@ class Row {
             make(
                 "div",
                 { class: "tools" },
-                make("button", { type: "submit", class: "primary", text: "Save" }),
-                make("button", { type: "button", text: "Cancel", onclick: () => this.leave() }),
+                make("button", { type: "submit", class: "primary", text: t("save") }),
+                make("button", { type: "button", text: t("cancel"), onclick: () => this.leave() }),
             ),
             this.note,
         );
@@ -107,7 +104,7 @@ class Row {
     tellChange() {
         if (this.item.version === this.editor.version) return;
         const now = this.item.error ?? this.item.text;
-        this.note.textContent = `It has changed meanwhile, and is “${visible(now)}” now. Saving replaces that.`;
+        this.note.textContent = t("hasChanged", { value: visible(now) });
         this.editor.version = this.item.version;
     }
 
@@ -119,7 +116,7 @@ class Row {
             this.editor = null;
             this.item = null;
             this.page.take(state);
-            byId("live").textContent = `${visible(wish.name)} is set.`;
+            byId("live").textContent = t("isSet", { name: visible(wish.name) });
             this.actions.querySelector("button")?.focus();
         } catch (error) {
             if (error.status === 409) await this.page.refresh();
@@ -131,7 +128,7 @@ class Row {
         const { name, version } = this.item;
         try {
             this.page.take(await post("values/remove", { group: this.group.name, name, version }));
-            say(`${name} is removed.`);
+            say(t("isRemoved", { name }));
         } catch (error) {
             say(error.message, "danger");
             await this.page.refresh();
@@ -147,7 +144,7 @@ class Section {
         this.rows = new Map();
         this.count = make("span", { class: "badge" });
         this.body = make("tbody");
-        this.empty = make("p", { class: "soft", text: "Nothing here." });
+        this.empty = make("p", { class: "soft", text: t("nothingHere") });
         const title = foreign("h3", group.name);
         const head = make("div", { class: "tools" }, title, this.count);
         if (notes[group.source]) head.append(make("span", { class: "soft", text: notes[group.source] }));
@@ -161,9 +158,9 @@ class Section {
                 make(
                     "tr",
                     {},
-                    make("th", { scope: "col", text: "Name" }),
-                    make("th", { scope: "col", text: "Value" }),
-                    make("th", { scope: "col", text: "Actions" }),
+                    make("th", { scope: "col", text: t("name") }),
+                    make("th", { scope: "col", text: t("value") }),
+                    make("th", { scope: "col", text: t("actions") }),
                 ),
             ),
             this.body,
@@ -190,7 +187,9 @@ class Section {
             this.body,
             rows.filter(([item, row]) => shown.has(item) || row.editor).map(([, row]) => row.node),
         );
-        this.count.textContent = wanted ? `${found.length} of ${group.items.length}` : `${group.items.length}`;
+        this.count.textContent = wanted
+            ? t("foundOf", { found: `${found.length}`, count: `${group.items.length}` })
+            : `${group.items.length}`;
         this.frame.hidden = found.length === 0;
         this.empty.hidden = found.length > 0;
         this.node.hidden = Boolean(wanted) && found.length === 0;
@@ -205,12 +204,12 @@ class ValuesPage {
             type: "search",
             id: "values-search",
             class: "grow",
-            placeholder: "Find by name or value",
-            "aria-label": "Find by name or value",
+            placeholder: t("findValue"),
+            "aria-label": t("findValue"),
             oninput: () => this.draw(),
         });
         const tools = make("div", { class: "tools" }, this.search);
-        if (!allows) tools.append(make("span", { class: "badge", text: "read-only" }));
+        if (!allows) tools.append(make("span", { class: "badge", text: t("readOnly") }));
         this.list = make("div", { id: "values-list", class: "sections" });
         main.append(tools, this.list);
     }

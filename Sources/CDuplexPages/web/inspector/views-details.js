@@ -6,6 +6,7 @@ import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { watch } from "./live.js";
 import { address } from "./server.js";
+import { t } from "./texts.js";
 
 const number = (value) => `${Math.round(value * 100) / 100}`;
 const frame = ([x, y, width, height]) => `${number(x)}, ${number(y)} · ${number(width)} × ${number(height)}`;
@@ -17,7 +18,7 @@ export class Details {
         this.node = make("section", {
             class: "details",
             id: "views-details",
-            "aria-label": "The chosen view",
+            "aria-label": t("chosenView"),
             tabindex: "0",
         });
         this.show(undefined);
@@ -28,9 +29,7 @@ export class Details {
         if (!node) {
             this.close();
             this.key = undefined;
-            this.node.replaceChildren(
-                make("p", { class: "soft", text: "Choose a view: in the drawing or in the tree." }),
-            );
+            this.node.replaceChildren(make("p", { class: "soft", text: t("chooseView") }));
             return;
         }
         const key = `${node.id} ${node.picture}`;
@@ -50,15 +49,15 @@ export class Details {
     facts(node) {
         const [x0, y0, x1, y1] = node.rect;
         const rows = [
-            ["identity", node.id],
-            ["frame", frame(node.local)],
-            ["in the root", frame([x0, y0, x1 - x0, y1 - y0])],
-            ["layer", `${node.depth}`],
+            [t("identity"), node.id],
+            [t("viewFrame"), frame(node.local)],
+            [t("inRoot"), frame([x0, y0, x1 - x0, y1 - y0])],
+            [t("layer"), `${node.depth}`],
         ];
-        if (node.isHidden) rows.push(["hidden", "yes"]);
-        else if (node.isOff) rows.push(["hidden", "with what it is in"]);
-        if (node.clips) rows.push(["clips", "yes"]);
-        if (node.alpha !== 1) rows.push(["opaque", `${Math.round(node.alpha * 100)} %`]);
+        if (node.isHidden) rows.push([t("hidden"), t("yes")]);
+        else if (node.isOff) rows.push([t("hidden"), t("hiddenWithin")]);
+        if (node.clips) rows.push([t("clips"), t("yes")]);
+        if (node.alpha !== 1) rows.push([t("opaque"), `${Math.round(node.alpha * 100)} %`]);
         return make(
             "dl",
             { class: "facts" },
@@ -67,17 +66,19 @@ export class Details {
     }
 
     makePicture(node) {
-        if (node.picture === 0) return make("p", { class: "soft", text: "It has no picture." });
+        if (node.picture === 0) return make("p", { class: "soft", text: t("noPicture") });
         // The last part only has the browser ask again.
         const source = address("views/picture", {
             scene: this.scene,
             id: node.id,
             again: `${node.picture}.${this.age ?? 0}`,
         });
-        const image = make("img", { class: "view-picture", src: source, alt: `Picture of ${visible(node.type)}` });
-        image.addEventListener("error", () =>
-            image.replaceWith(make("p", { class: "soft", text: "It has no picture now." })),
-        );
+        const image = make("img", {
+            class: "view-picture",
+            src: source,
+            alt: t("pictureOf", { type: visible(node.type) }),
+        });
+        image.addEventListener("error", () => image.replaceWith(make("p", { class: "soft", text: t("noPictureNow") })));
         return image;
     }
 
@@ -99,7 +100,7 @@ export class Details {
         this.watched = id;
         this.end = watch("views-node", (items) => this.fill(items.at(-1)?.properties ?? []), {
             parameters: { scene: this.scene, id },
-            onError: (text) => this.fill([["properties", text]]),
+            onError: (text) => this.fill([[t("properties"), text]]),
         });
     }
 
@@ -110,7 +111,7 @@ export class Details {
             const { properties } = await get("views/node", { scene: this.scene, id });
             if (turn === this.turn) this.fill(properties);
         } catch (error) {
-            if (turn === this.turn) this.fill([["properties", error.message]]);
+            if (turn === this.turn) this.fill([[t("properties"), error.message]]);
         }
     }
 

@@ -3,6 +3,7 @@
 
 import { make } from "./dom.js";
 import { visible } from "./foreign.js";
+import { t } from "./texts.js";
 import { FlatDrawing } from "./views-flat.js";
 import { Drawing } from "./views-gl.js";
 import { Camera, pick, project } from "./views-scene.js";
@@ -31,8 +32,7 @@ export class Stage {
             id: "views-canvas",
             tabindex: "0",
             role: "img",
-            "aria-label":
-                "Drawing of the views. Arrows turn it, with Shift they move it, plus and minus zoom, 0 resets.",
+            "aria-label": t("drawingHelp"),
         });
         this.label = make("div", { class: "stage-label", hidden: true });
         this.node = make("div", { class: "stage", id: "views-stage" }, this.canvas, this.label);

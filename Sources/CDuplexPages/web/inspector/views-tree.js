@@ -3,6 +3,7 @@
 
 import { arrange, make } from "./dom.js";
 import { visible } from "./foreign.js";
+import { t } from "./texts.js";
 
 const rowHeight = 26;
 
@@ -18,7 +19,7 @@ export class TreeList {
         this.space = make("div", { class: "tree-space", role: "presentation" });
         this.node = make(
             "div",
-            { class: "tree", id: "views-tree", role: "tree", tabindex: "0", "aria-label": "Tree of views" },
+            { class: "tree", id: "views-tree", role: "tree", tabindex: "0", "aria-label": t("treeOfViews") },
             this.space,
         );
         this.node.addEventListener("scroll", () => this.draw());

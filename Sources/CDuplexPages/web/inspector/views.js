@@ -4,10 +4,10 @@
 import { get } from "./api.js";
 import { keep, make, recall } from "./dom.js";
 import { visible } from "./foreign.js";
-import { count } from "./format.js";
 import { button, changeIcon } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
+import { t } from "./texts.js";
 import { Details } from "./views-details.js";
 import { Pictures } from "./views-pictures.js";
 import { Scene } from "./views-scene.js";
@@ -54,8 +54,7 @@ class ViewsPage {
             ),
         );
         if (this.stage.isPlain) {
-            this.plain =
-                "This browser has no WebGL, so the views are drawn flat. The tree and the properties are the same.";
+            this.plain = t("noWebGL");
         }
         this.tell();
         this.follow(true);
@@ -66,13 +65,13 @@ class ViewsPage {
     makeTools(scenes) {
         const { settings } = this;
         this.live = button("pause", {
-            text: "Freeze",
+            text: t("freeze"),
             label: undefined,
             id: "views-live",
             onclick: () => this.follow(!this.end),
         });
         this.again = button("again", {
-            label: "Look again, with all pictures",
+            label: t("lookAgainPictures"),
             id: "views-again",
             onclick: () => this.lookAgain(),
         });
@@ -80,7 +79,7 @@ class ViewsPage {
             type: "button",
             id: "views-flat",
             "aria-pressed": `${this.stage.camera.isFlat}`,
-            text: "2D",
+            text: t("flat"),
             disabled: this.stage.isPlain,
             onclick: () => this.flatten(!this.stage.camera.isFlat),
         });
@@ -88,13 +87,13 @@ class ViewsPage {
             type: "button",
             id: "views-turn",
             "aria-pressed": "false",
-            text: "Turn",
+            text: t("turn"),
             disabled: this.stage.isPlain,
             onclick: () => this.turnAround(),
         });
         const zooms = [
-            ["−", "Zoom out", 1 / 1.25],
-            ["+", "Zoom in", 1.25],
+            ["−", t("zoomOut"), 1 / 1.25],
+            ["+", t("zoomIn"), 1.25],
         ].map(([text, label, factor]) =>
             make("button", {
                 type: "button",
@@ -107,19 +106,21 @@ class ViewsPage {
         const reset = make("button", {
             type: "button",
             id: "views-reset",
-            text: "Reset",
+            text: t("resetCamera"),
             onclick: () => this.stage.reset(),
         });
-        const spacing = slider("views-spacing", "Spacing", { min: 0, max: 100, value: settings.spacing }, (value) =>
+        const spacing = slider("views-spacing", t("spacing"), { min: 0, max: 100, value: settings.spacing }, (value) =>
             this.change({ spacing: value }),
         );
-        this.from = slider("views-from", "From layer", { min: 0, max: 0, value: 0 }, (value) =>
+        this.from = slider("views-from", t("fromLayer"), { min: 0, max: 0, value: 0 }, (value) =>
             this.setRange({ from: value }),
         );
-        this.to = slider("views-to", "to", { min: 0, max: 0, value: 0 }, (value) => this.setRange({ to: value }));
+        this.to = slider("views-to", t("toLayer"), { min: 0, max: 0, value: 0 }, (value) =>
+            this.setRange({ to: value }),
+        );
         const tools = make(
             "div",
-            { class: "tools", role: "toolbar", "aria-label": "Drawing" },
+            { class: "tools", role: "toolbar", "aria-label": t("drawing") },
             this.live,
             this.again,
             this.flat,
@@ -129,9 +130,9 @@ class ViewsPage {
             spacing.node,
             this.from.node,
             this.to.node,
-            checkbox("views-hidden", "Hidden", settings.hidden, (hidden) => this.change({ hidden })),
-            checkbox("views-clipped", "Clipped", settings.clipped, (clipped) => this.change({ clipped })),
-            checkbox("views-pictures", "Pictures", settings.pictures, (pictures) => this.change({ pictures })),
+            checkbox("views-hidden", t("hiddenViews"), settings.hidden, (hidden) => this.change({ hidden })),
+            checkbox("views-clipped", t("clippedViews"), settings.clipped, (clipped) => this.change({ clipped })),
+            checkbox("views-pictures", t("pictures"), settings.pictures, (pictures) => this.change({ pictures })),
         );
         if (scenes.length > 1) tools.prepend(this.makeChoice(scenes));
         this.facts = make("span", { class: "soft", id: "views-facts" });
@@ -143,7 +144,7 @@ class ViewsPage {
         const options = scenes.map((name) =>
             make("option", { value: name, text: visible(name), selected: name === this.name }),
         );
-        const choice = make("select", { id: "views-scene", "aria-label": "Tree" }, ...options);
+        const choice = make("select", { id: "views-scene", "aria-label": t("tree") }, ...options);
         choice.addEventListener("change", () => {
             location.hash = `#views?${new URLSearchParams({ scene: choice.value })}`;
         });
@@ -154,8 +155,8 @@ class ViewsPage {
         return make("input", {
             type: "search",
             id: "views-search",
-            placeholder: "Find a view",
-            "aria-label": "Find by class, identity or property",
+            placeholder: t("findView"),
+            "aria-label": t("findViewBy"),
             oninput: (event) => this.search(event.target.value.trim()),
         });
     }
@@ -204,7 +205,7 @@ class ViewsPage {
         }
         this.details.show(this.scene?.nodes[this.selected], isLive);
         changeIcon(this.live, isLive ? "pause" : "play");
-        this.live.querySelector("span").textContent = isLive ? "Freeze" : "Go live";
+        this.live.querySelector("span").textContent = isLive ? t("freeze") : t("goLive");
     }
 
     async lookAgain() {
@@ -266,7 +267,7 @@ class ViewsPage {
                 const { ids } = await get("views/search", { scene: this.name, text });
                 if (this.wanted !== text) return;
                 this.tree.find(ids);
-                this.tellFacts(`${count(ids.length)} found`);
+                this.tellFacts(t("foundCount", { count: ids.length }));
             } catch (error) {
                 say(error.message, "danger");
             }
@@ -298,11 +299,12 @@ class ViewsPage {
 
     tellRate(frames) {
         this.stage.canvas.dataset.rate = frames;
-        this.tellFacts(`${frames} frames a second, ${this.stage.drawing.kind}`);
+        this.tellFacts(t("frameRate", { rate: `${frames}`, drawing: this.stage.drawing.kind }));
     }
 
     tellFacts(more) {
-        const views = this.scene ? `${count(this.scene.count)} views in ${count(this.scene.depth + 1)} layers` : "";
+        const { scene } = this;
+        const views = scene ? t("viewsInLayers", { count: scene.count, layers: scene.depth + 1 }) : "";
         this.facts.textContent = [views, more].filter(Boolean).join(" · ");
     }
 
@@ -325,7 +327,7 @@ class ViewsPage {
 export async function open(main, { parameters }) {
     const { scenes } = await get("views");
     if (scenes.length === 0) {
-        main.append(make("p", { class: "soft", id: "views-none", text: "The app has named no tree of views." }));
+        main.append(make("p", { class: "soft", id: "views-none", text: t("noViews") }));
         return { close() {} };
     }
     let page;

@@ -4,6 +4,7 @@
 import { make } from "./dom.js";
 import { foreign } from "./foreign.js";
 import { duration } from "./format.js";
+import { t } from "./texts.js";
 
 function bar(name, start, end, total, kind) {
     const track = make("span", { class: "track" }, make("span", { class: `bar-part ${kind}` }));
@@ -25,11 +26,11 @@ export function waterfall(timeline) {
     for (const attempt of timeline.attempts) {
         rows.push(bar(`${attempt.address} ${attempt.outcome}`, attempt.start, attempt.end, total, "attempt"));
     }
-    if (rows.length === 0) return make("p", { class: "soft", text: "Nothing is known of its handshake." });
+    if (rows.length === 0) return make("p", { class: "soft", text: t("noHandshake") });
     return make(
         "section",
-        { class: "pane", "aria-label": "Handshake" },
-        make("h4", { text: `Handshake: ${duration(timeline.total)}` }),
+        { class: "pane", "aria-label": t("handshake") },
+        make("h4", { text: t("handshakeTime", { time: duration(timeline.total) }) }),
         make("ul", { class: "waterfall" }, ...rows),
     );
 }
