@@ -7,12 +7,13 @@ let url = try WebSocketURL(CommandLine.arguments.dropFirst().first ?? "ws://loca
 
 // The transport: a blocking TCP socket. Yours may be anything that carries bytes in order.
 func connected(to host: String, _ port: Int) -> Int32? {
-    var next: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, "\(port)", nil, &next) == 0 else { return nil }
-    while let address = next?.pointee {
+    var first: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, "\(port)", nil, &first) == 0, let list = first else { return nil }
+    defer { freeaddrinfo(list) }
+    for address in sequence(first: list.pointee, next: { $0.ai_next?.pointee }) {
         let descriptor = socket(address.ai_family, Int32(SOCK_STREAM.rawValue), 0)
         if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return descriptor }
-        next = address.ai_next
+        close(descriptor)
     }
     return nil
 }
@@ -23,9 +24,9 @@ func write(_ bytes: [UInt8]) -> Bool {
 }
 
 /// What has arrived, no bytes at the end, and nil if nothing arrives in time.
-func read(within time: Duration) -> [UInt8]? {
-    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    guard poll(&request, 1, Int32(max(0, min(time / .milliseconds(1) + 1, 60_000)))) > 0 else { return nil }
+func read(within time: Duration?) -> [UInt8]? {
+    var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard poll(&wait, 1, Int32(time.map { max(0, min($0 / .milliseconds(1) + 1, 6e4)) } ?? -1)) > 0 else { return nil }
     var bytes = [UInt8](repeating: 0, count: 16_384)
     let count = recv(descriptor, &bytes, bytes.count, 0)
     return Array(bytes.prefix(max(0, count)))
@@ -64,8 +65,7 @@ while session.state != .closed {
     case .none, .wrote: break
     }
     if !isOpen || !write(session.takeControlOutput()) { session.endOfStream() }
-    if session.state == .closed { break }
-    if let bytes = read(within: session.deadline.map { now().duration(to: $0) } ?? .seconds(60)) {
+    if session.state != .closed, let bytes = read(within: session.deadline.map { now().duration(to: $0) }) {
         (input, position) = (bytes, 0)
         if bytes.isEmpty { session.endOfStream() }
     }
