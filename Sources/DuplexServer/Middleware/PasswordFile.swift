@@ -27,11 +27,12 @@ import Synchronization
 public final class PasswordFile: Sendable {
     private let path: String
     private let verified = VerifiedPasswords()
+    private let threads: BlockingThreads
 
     /// What asks for a check while more than this wait is answered with 503.
-    private static let queueBound = 256
+    static let queueBound = 256
     private static let sizeBound = 4 * 1_024 * 1_024
-    private static let threads = BlockingThreads(name: "duplex-crypt", limit: 4)
+    private static let sharedThreads = BlockingThreads(name: "duplex-crypt", limit: 4)
 
     /// Reads the file, to see that it can be used; blocks while it does.
     ///
@@ -40,8 +41,14 @@ public final class PasswordFile: Sendable {
     ///
     /// - Parameter path: of the file; 4 MiB at most.
     /// - Throws: `SocketError` with `unreadableFile`, which says what is wrong in which line.
-    public init(path: String) throws(SocketError) {
+    public convenience init(path: String) throws(SocketError) {
+        try self.init(path: path, threads: Self.sharedThreads)
+    }
+
+    /// Checks on these threads.
+    init(path: String, threads: BlockingThreads) throws(SocketError) {
         self.path = path
+        self.threads = threads
         let entries = try Self.read(path)
         guard let fault = entries.faults.first ?? PasswordHash.missingKind(of: entries.hashes.values) else { return }
         throw SocketError(.unreadableFile, message: "“\(path)” isn't a file of passwords: \(fault).")
@@ -63,10 +70,10 @@ public final class PasswordFile: Sendable {
     ///   kind of hash; `CancellationError`.
     package func contains(_ credentials: PasswordCredentials) async throws -> Bool {
         if try await isVerified(credentials) { return true }
-        guard Self.threads.waitingCount < Self.queueBound else {
+        guard threads.waitingCount < Self.queueBound else {
             throw Problem(.serviceUnavailable, "Too many passwords wait to be checked.", headers: [.retryAfter: "1"])
         }
-        return try await Self.threads.run { [path, verified] in
+        return try await threads.run { [path, verified] in
             let entries = try Self.read(path)
             let known = entries.hashes[credentials.user]
             guard let hash = known ?? entries.decoy(for: credentials.user) else { return false }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Dispatch
 import DuplexSockets
 import DuplexTesting
 import DuplexWire
@@ -25,9 +26,15 @@ struct PasswordFileTests {
         try FileManager.default.removeItem(at: file)
     }
 
-    private func testing(_ file: URL, _ body: (TestClient) async throws -> Void) async throws {
+    private func testing(
+        _ file: URL,
+        on threads: BlockingThreads? = nil,
+        _ body: (TestClient) async throws -> Void
+    ) async throws {
         var server = WebServer(port: 0)
-        let passwords = try PasswordFile(path: file.path(percentEncoded: false))
+        let path = file.path(percentEncoded: false)
+        let passwords =
+            if let threads { try PasswordFile(path: path, threads: threads) } else { try PasswordFile(path: path) }
         server.group("/in", .basicAuth(realm: "x", file: passwords)) { inside in
             inside.get("/") { request in request.user ?? "nobody" }
             inside.webSocket("/socket") { socket, request in
@@ -87,6 +94,24 @@ struct PasswordFileTests {
                 #expect(try await status(client, "u2") == .internalServerError)
                 try Data(Self.lines[2].utf8).write(to: file)
                 #expect(try await status(client, "u2") == .ok)
+            }
+        }
+    }
+
+    @Test("Who was let in a moment ago still is while the queue of those to be checked is full, and others get 503")
+    func known() async throws {
+        try await withFile(Self.lines[0]) { file in
+            let threads = BlockingThreads(name: "duplex-crypt", limit: 1)
+            try await testing(file, on: threads) { client async throws in
+                #expect(try await status(client, "u0") == .ok)
+                let gate = DispatchSemaphore(value: 0)
+                defer { gate.signal() }
+                for number in 0...PasswordFile.queueBound {
+                    threads.run(unawaited: { if number == 0 { gate.wait() } })
+                }
+                #expect(threads.waitingCount == PasswordFile.queueBound)
+                #expect(try await status(client, "u0") == .ok)
+                #expect(try await status(client, "u0", "wrong") == .serviceUnavailable)
             }
         }
     }
