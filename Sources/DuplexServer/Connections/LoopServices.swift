@@ -39,7 +39,7 @@ final class LoopServices {
     let heads = RecentHeads()
     private var lastNumber: UInt32 = 0
     /// The last request that was for an allowed host: most are for the same one.
-    private var allowed: RequestHead?
+    private var allowed: RequestHeadText?
     /// Memory for what is being written of a response, on its way to the channel.
     private var scratch: [UInt8] = []
     /// Memory for the content of a short file, until it is behind its head.
@@ -88,9 +88,9 @@ final class LoopServices {
     /// Whether a request is for a host that the server answers for, where it came by, or that a route is for.
     func allowsHost(of head: RequestHead, _ hosts: borrowing AllowedHosts) -> Bool {
         if !hosts.isRestricted { return true }
-        if let allowed, head.hasHost(of: allowed) { return true }
+        if let allowed, head.text.hasHost(of: allowed) { return true }
         guard hosts.contain(head.host) || table.hasRoutes(forHost: head.host) else { return false }
-        allowed = head.bare
+        allowed = head.text
         return true
     }
 

@@ -106,14 +106,8 @@ extension RequestHead {
         return RequestHead(content: RequestHeadContent(RequestHeadText(RequestSummary(), made: parts)))
     }
 
-    /// The same head without the values that were noted with it, to be kept for longer than the request.
-    package var bare: RequestHead { RequestHead(content: RequestHeadContent(content.text)) }
-
-    /// What it says, without what was noted with it.
+    /// What it says, without what was noted with it: it may be kept for longer than the request.
     package var text: RequestHeadText { content.text }
-
-    /// Whether both are for the same host, as it was sent; false where that isn't known without parsing.
-    package func hasHost(of other: RequestHead) -> Bool { content.text.hasHost(of: other.content.text) }
 
     /// Makes a head from its parts and checks it as one that was received.
     ///

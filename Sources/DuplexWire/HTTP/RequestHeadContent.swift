@@ -179,7 +179,8 @@ package final class RequestHeadText: Sendable {
 
     var host: String { made?.host ?? Grammar.lowercased(Self.string(bytes, hostRange)) }
 
-    func hasHost(of other: RequestHeadText) -> Bool {
+    /// Whether both are for the same host, as it was sent; false if that isn't known without parsing.
+    package func hasHost(of other: RequestHeadText) -> Bool {
         if self === other { return true }
         guard !hostRange.isEmpty, hostRange.count == other.hostRange.count else { return false }
         let (bytes, others) = (self.bytes, other.bytes)
