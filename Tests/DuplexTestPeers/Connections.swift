@@ -7,17 +7,23 @@ import DuplexTestTimes
 package import DuplexWebSockets
 import Logging
 
+private func makeServer(_ configure: (inout WebServer) -> Void) -> WebServer {
+    var server = WebServer(host: "127.0.0.1", port: 0)
+    server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    // Requests of tests are for hosts of all kinds, and come byte by byte while other tests have the processor.
+    server.allowedHosts = ["*"]
+    server.limits.http.headTime = .limit(seconds: 60)
+    configure(&server)
+    return server
+}
+
 /// Runs a server on a port of its own beside the body.
 package func withServer<Result: Sendable>(
     _ configure: (inout WebServer) -> Void,
     _ body: @escaping @Sendable (SocketAddress) async throws -> Result
 ) async throws -> Result {
-    var server = WebServer(host: "127.0.0.1", port: 0)
-    server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-    // Requests of tests are for hosts of all kinds.
-    server.allowedHosts = ["*"]
-    configure(&server)
-    return try await inTurn { [server] in try await server.withRunning(body) }
+    let server = makeServer(configure)
+    return try await inTurn { try await server.withRunning(body) }
 }
 
 /// Runs a server that accepts its first connection when bytes have been sent on it already.
@@ -29,13 +35,9 @@ package func withServer<Result: Sendable>(
     firstSent bytes: [UInt8],
     _ body: @escaping @Sendable (RawPeer) async throws -> Result
 ) async throws -> Result {
-    var server = WebServer(host: "127.0.0.1", port: 0)
-    server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-    // Requests of tests are for hosts of all kinds.
-    server.allowedHosts = ["*"]
-    configure(&server)
+    let server = makeServer(configure)
     let (peers, connected) = AsyncStream<RawPeer>.makeStream()
-    return try await inTurn { [server] in
+    return try await inTurn {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
                 defer { connected.finish() }

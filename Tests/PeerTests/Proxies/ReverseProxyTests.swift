@@ -156,6 +156,7 @@ import Testing
         _ compression: WebSocketCompression
     ) async throws {
         var options = WebSocketOptions()
+        options.connectTimeout = .limit(seconds: 10)
         options.tls.trust = .roots(identity.certificates)
         options.compression = compression
         options.subprotocols = ["chat.v1"]
