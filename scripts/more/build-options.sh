@@ -8,6 +8,9 @@
 # process that makes its interface as well. That takes a third less of the processor. LLVM's linker takes half of what GNU's does for
 # each of a hundred programs.
 build_options=()
+# SwiftPM passes the package's traits in the order of a set. It plans anew whenever a variable of the environment has changed, and
+# another order builds everything anew, for debug and for release. So it hashes the same each time.
+export SWIFT_DETERMINISTIC_HASHING=1
 if [ -n "${DUPLEX_WHOLE_MODULES:-}" ]; then
     # Batches of files, which SwiftPM asks for, don't fit. Its index is how it finds tests.
     for option in -disable-batch-mode -whole-module-optimization -no-emit-module-separately-wmo -num-threads 2; do
