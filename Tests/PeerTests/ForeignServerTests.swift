@@ -152,9 +152,8 @@ extension PeerTests {
             _ compression: WebSocketCompression = .enabled,
             subprotocols: [String] = []
         ) async throws -> WebSocket {
-            var options = WebSocketOptions()
+            var options = Corpus.options
             options.compression = compression
-            options.limits = Corpus.limits
             options.subprotocols = subprotocols
             return try await WebSocket.connect(to: url, options: options)
         }

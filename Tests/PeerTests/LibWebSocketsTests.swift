@@ -47,8 +47,7 @@ extension PeerTests {
             let choices = compression == "on" ? Self.choices : [CompressionParameters()]
             try await PeerProcess.withRunning([Self.program, "server", compression]) { _, port in
                 for choice in choices {
-                    var options = WebSocketOptions()
-                    options.limits = Corpus.limits
+                    var options = Corpus.options
                     options.subprotocols = ["chat.v1"]
                     options.compression = .parameters(choice, isRequired: compression == "on")
                     let socket = try await WebSocket.connect(to: "ws://127.0.0.1:\(port)/", options: options)

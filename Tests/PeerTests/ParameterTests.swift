@@ -107,7 +107,7 @@ extension PeerTests {
             let agreed = Agreements()
             var server = WebServer(port: 0)
             server.webSockets.compression = .required
-            server.limits.messages = Corpus.limits
+            Corpus.prepare(&server)
             server.webSocket("/echo") { socket in
                 await agreed.add(socket.compression)
                 for try await message in socket.messages { try await socket.send(message) }

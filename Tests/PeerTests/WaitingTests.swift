@@ -15,9 +15,8 @@ extension PeerTests {
     struct WaitingTests {
         @Test("Tasks elsewhere miss nothing that they wait for", .timeLimit(minutes: 5))
         func tasksElsewhere() async throws {
-            var options = WebSocketOptions()
-            options.limits = Corpus.limits
-            try await EchoServer().server.withRunning { [options] address in
+            let options = Corpus.options
+            try await EchoServer().server.withRunning { address in
                 try await withThrowingTaskGroup { tasks in
                     for _ in 0..<16 {
                         tasks.addTask {

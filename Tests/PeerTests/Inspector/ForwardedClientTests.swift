@@ -18,12 +18,10 @@ extension PeerTests {
             _ body: @escaping @Sendable (String) async throws -> Void
         ) async throws {
             try await server.withRunning { address in
-                var options = WebSocketOptions()
-                options.limits = Corpus.limits
                 var front = WebServer(host: "127.0.0.1", port: 0)
-                front.limits.messages = Corpus.limits
+                Corpus.prepare(&front)
                 front.webSockets.compression = .enabled
-                try InspectProxy(to: "ws://\(address)/", options: options).add(to: &front)
+                try InspectProxy(to: "ws://\(address)/", options: Corpus.options).add(to: &front)
                 try await front.withRunning { try await body("ws://\($0)") }
             }
         }

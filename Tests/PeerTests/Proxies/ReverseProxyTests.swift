@@ -155,12 +155,10 @@ import Testing
         _ identity: TLSIdentity,
         _ compression: WebSocketCompression
     ) async throws {
-        var options = WebSocketOptions()
-        options.connectTimeout = .limit(seconds: 10)
+        var options = Corpus.options
         options.tls.trust = .roots(identity.certificates)
         options.compression = compression
         options.subprotocols = ["chat.v1"]
-        options.limits = Corpus.limits
         // As a browser does, which the server then holds to be of the same host.
         options.origin = .ofURL
         let socket = try await WebSocket.connect(to: url + EchoServer.Path.handler.rawValue, options: options)

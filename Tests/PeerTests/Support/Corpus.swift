@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
+import DuplexWebSockets
 import DuplexWire
 
 /// What is sent to foreign servers; Peers/scenarios.py has the same for foreign clients.
 enum Corpus {
     /// Room for the largest message.
     static let limits = MessageLimits.local.with(messageSize: .mebibytes(17))
+
+    /// For clients: room for the longest message, and the time that a slow build takes for it.
+    static var options: WebSocketOptions {
+        var options = WebSocketOptions()
+        options.limits = limits
+        options.connectTimeout = .limit(seconds: 10)
+        options.pings = pings
+        return options
+    }
+
+    /// The same for a server.
+    static func prepare(_ server: inout WebServer) {
+        server.limits.messages = limits
+        server.limits.http.headTime = .limit(seconds: 10)
+        server.webSockets.pings = pings
+    }
+
+    private static let pings = PingPolicy.every(.limit(seconds: 20), timeout: .limit(seconds: 20))
 
     /// Every registered code that may go on the wire, and the ends of the ranges that are free for use (RFC 6455 section
     /// 7.4).

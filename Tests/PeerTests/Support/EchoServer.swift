@@ -18,7 +18,7 @@ struct EchoServer {
     let closes = Closes()
 
     init(compression: WebSocketCompression = .disabled) {
-        server.limits.messages = Corpus.limits
+        Corpus.prepare(&server)
         server.webSockets.compression = compression
         server.webSockets.subprotocols = ["chat.v2", "chat.v1"]
         let closes = closes
