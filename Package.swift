@@ -354,7 +354,12 @@ let package = Package(
         // Inputs whole, in pieces, and byte by byte, for tests of rules.
         .target(name: "DuplexTestSplits", path: "Tests/DuplexTestSplits", swiftSettings: strict),
         // Limits of time in tests, which one variable makes longer.
-        .target(name: "DuplexTestTimes", path: "Tests/DuplexTestTimes", swiftSettings: strict),
+        .target(
+            name: "DuplexTestTimes",
+            dependencies: ["DuplexSockets"],
+            path: "Tests/DuplexTestTimes",
+            swiftSettings: strict
+        ),
         // Networks that tests take down, change and slow.
         .target(
             name: "DuplexTestNetworks",

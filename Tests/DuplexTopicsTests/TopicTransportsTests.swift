@@ -23,7 +23,7 @@ struct TopicTransportsTests {
         let topics = Topics()
         let (subscriptions, subscribed) = AsyncStream<TopicSubscription>.makeStream()
         try await withServer { server in
-            if isSecured { server.tls = TLSServerOptions(identity) }
+            if isSecured { server.tls = TLSServerOptions.patient(identity) }
             if isCompressed { server.webSockets.compression = .enabled }
             server.webSocket("/") { socket in
                 subscribed.yield(try socket.subscribe(to: topics["a"], slow: .dropOldest(keeping: 5)))

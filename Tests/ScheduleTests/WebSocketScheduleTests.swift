@@ -54,7 +54,7 @@ import Testing
     func ports(isSecured: Bool) async throws {
         let runner = ScheduleRunner()
         let identity = try TLSIdentity.selfSigned(for: ["127.0.0.1"])
-        let tls = isSecured ? TLSServerOptions(identity) : nil
+        let tls = isSecured ? TLSServerOptions.patient(identity) : nil
         var options = TLSOptions()
         options.trust = .roots(identity.certificates)
         let clientTLS = isSecured ? options : nil

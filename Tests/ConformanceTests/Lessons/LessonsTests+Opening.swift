@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -48,7 +49,7 @@ extension LessonsTests {
             server.webSocket("/") { _ in Issue.record("It was followed.") }
         } _: { plain in
             try await withServer { server in
-                server.tls = TLSServerOptions(identity)
+                server.tls = TLSServerOptions.patient(identity)
                 server.get("/") { _ in Self.redirect(to: "ws://\(plain)/") }
             } _: { address in
                 var options = WebSocketOptions()

@@ -153,7 +153,7 @@ struct WebSocketCheckTests {
     func remarks() async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"], days: 3)
         var server = WebServer(port: 0)
-        server.tls = TLSServerOptions(identity)
+        server.tls = TLSServerOptions.patient(identity)
         server.webSocket("/") { socket in for try await _ in socket.messages {} }
         try await server.withRunning { address in
             let result = try await RunningCommand.run([
@@ -174,7 +174,7 @@ struct WebSocketCheckTests {
     func alpn() async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         var server = WebServer(port: 0)
-        server.tls = TLSServerOptions(identity)
+        server.tls = TLSServerOptions.patient(identity)
         server.tls?.applicationProtocols = ["other", "http/1.1"]
         server.webSocket("/") { socket in for try await _ in socket.messages {} }
         try await server.withRunning { address in

@@ -44,7 +44,7 @@ import Testing
         let echo = Echo()
         let listener = DelegatedListener(delegate: echo, queue: DispatchQueue(label: "duplex.tests"))
         #expect(listener.localAddress == nil)
-        try listener.listen(on: .tcp(host: "127.0.0.1", port: 0), tls: isSecured ? TLSServerOptions(identity) : nil)
+        try listener.listen(on: .tcp(host: "127.0.0.1", port: 0), tls: isSecured ? .patient(identity) : nil)
         #expect(throws: SocketError.self) { try listener.listen(on: .tcp(port: 0)) }
         let port = try #require(listener.localAddress).port
         var options = ConnectOptions.patient

@@ -58,17 +58,19 @@ struct SocketOrdersTests {
         var client = TLSOptions()
         client.trust = .roots(identity.certificates)
         client.serverName = "localhost"
+        client.handshakeTimeout = ConnectOptions.patient.tls.handshakeTimeout
+        let server = TLSServerOptions.patient(identity)
         try await withDelegatedSocket { socket, recorder, endpoint, accept in
             try socket.connect(to: endpoint, options: .patient)
             let peer = try await accept()
             try socket.write("go on\n", tag: 1)
             try socket.readData(to: "\n", tag: 2)
-            if isClient { try socket.startTLS(client) } else { try socket.startTLS(TLSServerOptions(identity)) }
+            if isClient { try socket.startTLS(client) } else { try socket.startTLS(server) }
             try socket.write("secret\n", tag: 3)
             try socket.readData(to: "\n", tag: 4)
             #expect(try await peer.readLine() == "go on")
             try await peer.write("ready\n")
-            if isClient { try await peer.startTLS(TLSServerOptions(identity)) } else { try await peer.startTLS(client) }
+            if isClient { try await peer.startTLS(server) } else { try await peer.startTLS(client) }
             #expect(try await peer.readLine() == "secret")
             try await peer.write("answer\n")
             var events = recorder.events.makeAsyncIterator()
@@ -98,7 +100,7 @@ struct SocketOrdersTests {
             try socket.startTLS(client)
             try socket.write("secret")
             let peer = try await accept()
-            await #expect(throws: SocketError.self) { try await peer.startTLS(TLSServerOptions(identity)) }
+            await #expect(throws: SocketError.self) { try await peer.startTLS(TLSServerOptions.patient(identity)) }
             #expect(await recorder.all == [.connected, .disconnected(.untrustedPeer)])
             await peer.close()
         }

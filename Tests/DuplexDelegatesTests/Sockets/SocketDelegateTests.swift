@@ -35,7 +35,7 @@ import Testing
             let peer = try await accept()
             #expect(try await peer.read(exactly: 1) == [0x78])
             try await peer.write("y")
-            try await peer.startTLS(TLSServerOptions(identity))
+            try await peer.startTLS(TLSServerOptions.patient(identity))
             await peer.close()
             #expect(await ends.first { _ in true } == .endOfStream)
         }

@@ -49,7 +49,7 @@ struct HalfClosedTests {
         let identity = try Self.identity.get()
         try await withServer { server in
             server.eventLoops = group
-            server.tls = TLSServerOptions(identity)
+            server.tls = TLSServerOptions.patient(identity)
             server.get("/wait") { _ in
                 ask.yield()
                 for await _ in gate {}

@@ -96,7 +96,7 @@ import Darwin
             var server = server(log)
             let identity = try TLSIdentity.selfSigned(for: ["localhost"])
             let address = ListenAddress.tcp(host: "127.0.0.1", port: reserved.port)
-            server.listen(on: Listener(address, tls: TLSServerOptions(identity)))
+            server.listen(on: Listener(address, tls: TLSServerOptions.patient(identity)))
             let running = try await server.start()
             let (plain, secured) = (running.addresses[0], running.addresses[1])
             #expect(takeAway(secured) > 0)
@@ -210,7 +210,7 @@ import Darwin
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         var server = WebServer(port: 0)
         server.get("/") { request in request.tls == nil ? "plain" : "secured" }
-        server.listen(on: Listener(.tcp(host: "127.0.0.1", port: 0), tls: TLSServerOptions(identity)))
+        server.listen(on: Listener(.tcp(host: "127.0.0.1", port: 0), tls: TLSServerOptions.patient(identity)))
         server.listen(on: Listener(.unix("@duplex-listener-\(UInt32.random(in: 0 ... .max))")))
         let running = try await server.start()
         #expect(running.addresses.count == 3)
@@ -265,7 +265,7 @@ import Darwin
     func protocols() throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         #expect(Listener(.tcp(port: 0)).withProtocol.tls == nil)
-        var listener = Listener(.tcp(port: 0), tls: TLSServerOptions(identity))
+        var listener = Listener(.tcp(port: 0), tls: TLSServerOptions.patient(identity))
         #expect(listener.withProtocol.tls?.applicationProtocols == ["http/1.1"])
         listener.tls?.applicationProtocols = ["other"]
         #expect(listener.withProtocol.tls?.applicationProtocols == ["other"])

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
@@ -61,7 +62,7 @@ struct WebSocketTimelineTests {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         let (sockets, opened) = AsyncStream<WebSocketTimeline>.makeStream()
         try await withServer { server in
-            server.tls = TLSServerOptions(identity)
+            server.tls = TLSServerOptions.patient(identity)
             server.webSocket("/") { socket in
                 opened.yield(socket.timeline)
                 for try await message in socket.messages { try await socket.send(message) }

@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import HTTPTypes
 import Testing
@@ -107,7 +108,7 @@ import Testing
         try await withListener { url, accept in
             var options = WebSocketOptions()
             options.tls.trust = .roots(identity.certificates)
-            var server = TLSServerOptions(identity)
+            var server = TLSServerOptions.patient(identity)
             server.clientCertificates = .requested(.roots(authority.certificates))
             let attempt = Task { [options] in
                 try await WebSocket.connect(to: url.replacing("ws:", with: "wss:"), options: options)

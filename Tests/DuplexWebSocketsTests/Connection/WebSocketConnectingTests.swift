@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -26,7 +27,7 @@ import Testing
     func secured() async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         var server = WebServer(host: "127.0.0.1", port: 0)
-        server.tls = TLSServerOptions(identity)
+        server.tls = TLSServerOptions.patient(identity)
         server.webSocket("/") { socket in for try await message in socket.messages { try await socket.send(message) } }
         try await server.withRunning { address in
             let url = "wss://localhost:\(address.port)/"
@@ -63,7 +64,7 @@ import Testing
     func certificates(showsOwn: Bool) async throws {
         let (identity, own) = (try TLSIdentity.selfSigned(for: ["localhost"]), try TLSIdentity.selfSigned(for: ["me"]))
         var server = WebServer(host: "127.0.0.1", port: 0)
-        var tls = TLSServerOptions(identity)
+        var tls = TLSServerOptions.patient(identity)
         tls.clientCertificates = .requested(.roots(own.certificates))
         server.tls = tls
         server.webSocket("/") { socket in

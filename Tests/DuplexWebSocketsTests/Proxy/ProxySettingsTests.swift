@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import HTTPTypes
 import Testing
@@ -68,7 +69,7 @@ struct ProxySettingsTests {
             let peer = try await accept()
             #expect(try await peer.readHead().hasPrefix("CONNECT \(Self.target):443 HTTP/1.1\r\n"))
             try await peer.send("HTTP/1.1 200 OK\r\n\r\n")
-            try await peer.socket.startTLS(TLSServerOptions(identity))
+            try await peer.socket.startTLS(TLSServerOptions.patient(identity))
             try await finish(attempt, peer)
         }
     }
@@ -80,7 +81,7 @@ struct ProxySettingsTests {
             let peer = try await accept()
             _ = try await peer.readHead()
             try await peer.send("HTTP/1.1 200 OK\r\n\r\n")
-            try? await peer.socket.startTLS(TLSServerOptions(identity))
+            try? await peer.socket.startTLS(TLSServerOptions.patient(identity))
             let error = await #expect(throws: WebSocketError.self) { try await attempt.value }
             #expect((error?.cause as? SocketError)?.code == .untrustedPeer)
             #expect(error?.stage == .tls)
@@ -268,7 +269,7 @@ struct ProxySettingsTests {
         let secured = tls
         try await withProxy(.http, tls: secured) { attempt, accept in
             let peer = try await accept()
-            try await peer.socket.startTLS(TLSServerOptions(identity))
+            try await peer.socket.startTLS(TLSServerOptions.patient(identity))
             _ = try await peer.readHead()
             let key = "HTTP/1.1 200 OK\r\n\r\n"
             try await peer.send(key)

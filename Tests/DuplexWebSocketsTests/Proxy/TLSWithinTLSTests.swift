@@ -18,7 +18,7 @@ struct TLSWithinTLSTests {
         to address: SocketAddress
     ) async throws -> (near: RawPeer, far: Socket) {
         let near = try await accept()
-        try await near.socket.startTLS(TLSServerOptions(identity))
+        try await near.socket.startTLS(TLSServerOptions.patient(identity))
         let head = try await near.readHead()
         #expect(head.hasPrefix("CONNECT localhost:\(address.port) HTTP/1.1\r\n"))
         let far = try await Socket.connect(to: .address(address))
@@ -53,7 +53,7 @@ struct TLSWithinTLSTests {
         // Small pieces are many trips through the threads that all tests share.
         let patience = Duration.limit(seconds: 100)
         try await withServer { server in
-            var tls = TLSServerOptions(inner)
+            var tls = TLSServerOptions.patient(inner)
             tls.handshakeTimeout = patience
             server.tls = tls
             server.limits.http.headTime = patience
@@ -99,7 +99,7 @@ struct TLSWithinTLSTests {
             try TLSIdentity.selfSigned(for: ["localhost"]), try TLSIdentity.selfSigned(for: ["localhost"])
         )
         try await withServer { server in
-            server.tls = TLSServerOptions(inner)
+            server.tls = TLSServerOptions.patient(inner)
             server.webSocket("/") { _ in }
         } _: { address in
             try await withIncoming { listener, accept in
@@ -128,7 +128,7 @@ struct TLSWithinTLSTests {
             options.proxy = .http("127.0.0.1", port: try WebSocketURL(listener).port, tls: Self.trusting(identity))
             async let error = failure(of: "wss://localhost:1/", options)
             let near = try await accept()
-            try await near.socket.startTLS(TLSServerOptions(identity))
+            try await near.socket.startTLS(TLSServerOptions.patient(identity))
             _ = try await near.readHead()
             try await near.send("HTTP/1.1 200 OK\r\n\r\n")
             // The first record of the inner handshake.

@@ -128,10 +128,10 @@ import Testing
         let other = try TLSIdentity.selfSigned(for: ["localhost"])
         try await withServer { server in
             received.configure(&server)
-            if isSecured { server.tls = TLSServerOptions(identity) }
+            if isSecured { server.tls = TLSServerOptions.patient(identity) }
         } _: { address in
             try await withServer { impostor in
-                impostor.tls = TLSServerOptions(other)
+                impostor.tls = TLSServerOptions.patient(other)
             } _: { impostor in
                 try await body(address, impostor)
             }

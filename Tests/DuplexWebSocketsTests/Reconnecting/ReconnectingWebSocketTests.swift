@@ -204,7 +204,7 @@ import Testing
     func untrusted() async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         try await withServer { server in
-            server.tls = TLSServerOptions(identity)
+            server.tls = TLSServerOptions.patient(identity)
         } _: { address in
             let client = ReconnectingWebSocket("wss://localhost:\(address.port)/")
             let states = client.stateChanges
@@ -217,7 +217,7 @@ import Testing
     func untrustedFirst() async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         try await withServer { server in
-            server.tls = TLSServerOptions(identity)
+            server.tls = TLSServerOptions.patient(identity)
         } _: { secured in
             try await withServer { server in
                 server.webSocket("/") { socket in await socket.close(code: .normalClosure) }

@@ -57,7 +57,7 @@ import Testing
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         for isSecured in [false, true] {
             var server = WebServer(host: "127.0.0.1", port: 0)
-            if isSecured { server.tls = TLSServerOptions(identity) }
+            if isSecured { server.tls = TLSServerOptions.patient(identity) }
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }

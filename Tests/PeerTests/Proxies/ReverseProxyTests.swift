@@ -132,7 +132,7 @@ import Testing
         let plain = EchoServer(compression: .enabled)
         let secured = EchoServer(compression: .enabled)
         var securedServer = secured.server
-        securedServer.tls = TLSServerOptions(identity)
+        securedServer.tls = TLSServerOptions.patient(identity)
         try await plain.server.withRunning { [securedServer] plainAddress in
             try await securedServer.withRunning { securedAddress in
                 let servers = [(plainAddress, isSecured: false), (securedAddress, isSecured: true)]

@@ -34,7 +34,7 @@ import Testing
         try await withTestFolder(["shared/": ""]) { folder in
             let shared = try SharedFolder(folder + "shared")
             try await withServer { server in
-                if program == .securedSocat { server.tls = TLSServerOptions(identity) }
+                if program == .securedSocat { server.tls = TLSServerOptions.patient(identity) }
                 server.webDAV("/dav", folder: shared)
             } _: { address in
                 let command = program.rawValue.replacing("PORT", with: "\(address.port)")

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWire
 import HTTPTypes
 import Logging
@@ -30,7 +31,7 @@ struct ShopServer {
         server = WebServer(host: .address(plain.host), port: plain.port)
         let identity = try TLSIdentity.selfSigned(for: ["*.test", "shop.test", "*.shop.test"])
         let address = ListenAddress.tcp(host: .address(secured.host), port: secured.port)
-        server.listen(on: Listener(address, tls: TLSServerOptions(identity)))
+        server.listen(on: Listener(address, tls: TLSServerOptions.patient(identity)))
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         server.allowedHosts = ["*.test"]
         server.use(

@@ -70,7 +70,7 @@ final class Soak: Sendable {
         server.allowedHosts = ["*"]
         server.closeTimeout = .seconds(2)
         server.webSockets.compression = .enabled
-        server.listen(on: Listener(.tcp(host: .address("127.0.0.1"), port: 0), tls: TLSServerOptions(identity)))
+        server.listen(on: Listener(.tcp(host: .address("127.0.0.1"), port: 0), tls: TLSServerOptions.patient(identity)))
         server.webSocket("/echo") { socket in
             for try await message in socket.messages { try await socket.send(message) }
         }

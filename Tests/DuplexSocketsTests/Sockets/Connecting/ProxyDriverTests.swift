@@ -73,7 +73,7 @@ struct ProxyDriverTests {
         try await attempt(to: .tls("target.invalid", port: 25), tls: tls) { attempt, peer in
             _ = try await peer.readLine()
             try await peer.write("yes\n")
-            try await peer.startTLS(TLSServerOptions(identity))
+            try await peer.startTLS(TLSServerOptions.patient(identity))
             try await peer.write("hello\n")
             let socket = try await attempt.value
             #expect(try await socket.readLine() == "hello")

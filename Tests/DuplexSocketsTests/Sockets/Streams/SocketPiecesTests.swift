@@ -20,7 +20,7 @@ import Testing
         let listener = try SocketListener.bind(
             .tcp(host: "127.0.0.1", port: 0),
             on: group,
-            tls: identity.map { TLSServerOptions($0) }
+            tls: identity.map { TLSServerOptions.patient($0) }
         )
         var iterator = listener.makeAsyncIterator()
         async let accepted = iterator.next()

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexTestTimes
-import DuplexWebSockets
+package import DuplexWebSockets
 
 extension WebSocketOptions {
     /// With time to connect on a machine that is busy with other tests.
-    static var patient: WebSocketOptions {
+    package static var patient: WebSocketOptions {
         var options = WebSocketOptions()
         options.connectTimeout = .limit(seconds: 60)
+        options.tls.handshakeTimeout = .limit(seconds: 60)
         return options
     }
 }
