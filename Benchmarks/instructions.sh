@@ -25,7 +25,7 @@ build_instructions() {
         command -v "$tool" >/dev/null 2>&1 || fail "$tool is needed (apt: valgrind, binutils), and it isn't in the PATH."
     done
     note "Building the command and the load ..."
-    nice swift build -c release --product duplex >"$work/build.log" 2>&1 ||
+    SWIFT_DETERMINISTIC_HASHING=1 nice swift build -c release --product duplex >"$work/build.log" 2>&1 ||
         fail "the build failed:" "$(tail -n 20 "$work/build.log")"
     # Valgrind takes long over debug information, and has failed on some of it.
     duplex=$work/duplex-stripped

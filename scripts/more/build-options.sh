@@ -9,7 +9,8 @@
 # each of a hundred programs.
 build_options=()
 # SwiftPM passes the package's traits in the order of a set. It plans anew whenever a variable of the environment has changed, and
-# another order builds everything anew, for debug and for release. So it hashes the same each time.
+# another order builds everything anew, for debug and for release. So it hashes the same each time, in scripts/run and scripts/bench
+# as well, which set this for the build alone.
 export SWIFT_DETERMINISTIC_HASHING=1
 if [ -n "${DUPLEX_WHOLE_MODULES:-}" ]; then
     # Batches of files, which SwiftPM asks for, don't fit. Its index is how it finds tests.
