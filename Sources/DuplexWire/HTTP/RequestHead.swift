@@ -106,7 +106,7 @@ extension RequestHead {
         return RequestHead(content: RequestHeadContent(RequestHeadText(RequestSummary(), made: parts)))
     }
 
-    /// What it says, without what was noted with it: it may be kept for longer than the request.
+    /// The head as it was sent, without the values that were noted with it, so that it may be kept for longer than the request.
     package var text: RequestHeadText { content.text }
 
     /// Makes a head from its parts and checks it as one that was received.
