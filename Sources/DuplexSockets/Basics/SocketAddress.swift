@@ -18,17 +18,22 @@ package struct AddressFamily: Sendable, Hashable {
 
 /// The address of one end of a connection: an IP address and a port, or the path of a Unix socket.
 public struct SocketAddress: Sendable, Hashable {
-    /// The address as a number: 128 bits for IPv6, the low 32 for IPv4.
-    ///
-    /// Held in place because every connection has one.
-    private let high: UInt64
-    private let low: UInt64
-    /// The interface that a link-local IPv6 address belongs to; 0 where there is none (RFC 4007).
-    package let scope: UInt32
-    private var systemPort: UInt16
-    /// Whether this is an IPv6 address.
-    public let isIPv6: Bool
-    private let unixPath: UnixPath?
+    private var storage: Storage
+
+    /// In one room, because every connection has an address.
+    private enum Storage: Sendable, Hashable {
+        case ip(IPAddress)
+        case unix(UnixPath)
+    }
+
+    private struct IPAddress: Sendable, Hashable {
+        /// The address as a number: 128 bits for IPv6, the low 32 for IPv4.
+        let high: UInt64
+        let low: UInt64
+        let scope: UInt32
+        var port: UInt16
+        let isIPv6: Bool
+    }
 
     /// The path of a Unix socket, in a place of its own: the addresses of most connections have none.
     private final class UnixPath: Sendable, Hashable {
@@ -45,21 +50,34 @@ public struct SocketAddress: Sendable, Hashable {
         }
     }
 
-    /// The port, 0 to 65,535; other numbers are cut to that range.
+    /// What an IP address is; `nil` for a Unix socket.
+    private var ip: IPAddress? { if case .ip(let ip) = storage { ip } else { nil } }
+
+    /// The port, 0 to 65,535; other numbers are cut to that range, and a Unix socket always has 0.
     public var port: Int {
-        get { Int(systemPort) }
-        set { systemPort = UInt16(clamping: newValue) }
+        get { ip.map { Int($0.port) } ?? 0 }
+        set {
+            guard var ip else { return }
+            ip.port = UInt16(clamping: newValue)
+            storage = .ip(ip)
+        }
     }
+
+    /// Whether this is an IPv6 address.
+    public var isIPv6: Bool { ip?.isIPv6 == true }
+
+    /// The interface that a link-local IPv6 address belongs to; 0 where there is none (RFC 4007).
+    package var scope: UInt32 { ip?.scope ?? 0 }
 
     /// The path of a Unix socket; `nil` for an IP address.
     ///
     /// A name that isn't a file's begins with `@`.
-    public var path: String? { unixPath?.text }
+    public var path: String? { if case .unix(let path) = storage { path.text } else { nil } }
 
     /// The bytes of an IP address in network order: 4 for IPv4, 16 for IPv6; none for a Unix socket.
     public var bytes: [UInt8] {
-        if unixPath != nil { return [] }
-        let words = isIPv6 ? [(high, 8), (low, 8)] : [(low, 4)]
+        guard let ip else { return [] }
+        let words = ip.isIPv6 ? [(ip.high, 8), (ip.low, 8)] : [(ip.low, 4)]
         return words.flatMap { word, count in
             (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * (count - 1 - $0))) }
         }
@@ -68,8 +86,9 @@ public struct SocketAddress: Sendable, Hashable {
     /// What of an IP address is counted together: the IPv4 address, or the first 64 bits of an IPv6 address, of which whoever
     /// has one has them all (RFC 4291 section 2.5.4).
     package var networkNumber: (isIPv6: Bool, bits: UInt64) {
-        let isMapped = isIPv6 && high == 0 && low >> 32 == 0xFFFF
-        return isIPv6 && !isMapped ? (true, high) : (false, low & 0xFFFF_FFFF)
+        guard let ip else { return (false, 0) }
+        let isMapped = ip.isIPv6 && ip.high == 0 && ip.low >> 32 == 0xFFFF
+        return ip.isIPv6 && !isMapped ? (true, ip.high) : (false, ip.low & 0xFFFF_FFFF)
     }
 
     /// Makes an IP address.
@@ -80,12 +99,15 @@ public struct SocketAddress: Sendable, Hashable {
     ///   - scope: the interface of a link-local IPv6 address, or 0.
     init(bytes: [UInt8], port: Int, scope: UInt32 = 0) {
         let number = { (part: ArraySlice<UInt8>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-        isIPv6 = bytes.count == 16
-        high = isIPv6 ? number(bytes[..<8]) : 0
-        low = number(bytes.suffix(8))
-        systemPort = UInt16(clamping: port)
-        self.scope = scope
-        unixPath = nil
+        let isIPv6 = bytes.count == 16
+        let ip = IPAddress(
+            high: isIPv6 ? number(bytes[..<8]) : 0,
+            low: number(bytes.suffix(8)),
+            scope: scope,
+            port: UInt16(clamping: port),
+            isIPv6: isIPv6
+        )
+        storage = .ip(ip)
     }
 
     /// Makes an address of its bytes in network order: 4 for IPv4, 16 for IPv6.
@@ -94,8 +116,7 @@ public struct SocketAddress: Sendable, Hashable {
     }
 
     private init(path: UnixPath) {
-        (high, low, scope, systemPort, isIPv6) = (0, 0, 0, 0, false)
-        unixPath = path
+        storage = .unix(path)
     }
 
     /// The address of a Unix socket.
@@ -142,12 +163,12 @@ public struct SocketAddress: Sendable, Hashable {
     /// The literal address without the port, such as `::1`; the path of a Unix socket.
     public var host: String {
         if let path { return path }
-        if !isIPv6 { return Self.text(ipv4: low) }
+        if let ip, !ip.isIPv6 { return Self.text(ipv4: ip.low) }
         let address = Self.text(bytes, AF_INET6)
         return scope == 0 ? address : "\(address)%\(scope)"
     }
 
-    package var family: AddressFamily { unixPath != nil ? .unix : isIPv6 ? .ipv6 : .ipv4 }
+    package var family: AddressFamily { path != nil ? .unix : isIPv6 ? .ipv6 : .ipv4 }
 
     private static func parse(_ text: String, _ family: Int32, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
@@ -244,19 +265,19 @@ extension SocketAddress: Codable {
 extension SocketAddress {
     /// Whether it is this machine's own (127.0.0.0/8, ::1; RFC 6890); a Unix socket's address isn't one.
     public var isLoopback: Bool {
-        if unixPath != nil { return false }
-        return isIPv6 ? high == 0 && low == 1 : low >> 24 == 127
+        guard let ip else { return false }
+        return ip.isIPv6 ? ip.high == 0 && ip.low == 1 : ip.low >> 24 == 127
     }
 
     /// Whether it is the address of a multicast group (RFC 5771, RFC 4291 section 2.7).
     package var isMulticast: Bool {
-        if path != nil { return false }
-        return isIPv6 ? high >> 56 == 0xFF : low >> 28 == 0xE
+        guard let ip else { return false }
+        return ip.isIPv6 ? ip.high >> 56 == 0xFF : ip.low >> 28 == 0xE
     }
 
     /// The IPv4 address that an IPv6 address stands for (RFC 4291 section 2.5.5.2: `::ffff:192.0.2.1`); itself if none.
     package var unmapped: SocketAddress {
-        guard isIPv6, high == 0, low >> 32 == 0xFFFF else { return self }
+        guard let ip, ip.isIPv6, ip.high == 0, ip.low >> 32 == 0xFFFF else { return self }
         return SocketAddress(bytes: Array(bytes.suffix(4)), port: port, scope: 0)
     }
 
