@@ -37,7 +37,6 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
     private var isKnownFull = false
     private var receiveLimit = Int32(ReceiveBuffer.size)
-    private var closeTimer: TimerID?
     /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
     ///
     /// It is asked at the end of the turn, and the poller watches for room only when there is something left then.
@@ -48,31 +47,44 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     ///
     /// Hazard: where nothing comes behind it, the end of what was flushed waits for as much as 200 ms.
     @safe @exclusivity(unchecked) package var isMoreComing = false
+    /// How many bytes were written to go out at once, since the last flush.
+    private var sentAtOnce = Int32(0)
     /// The handler.
     ///
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
     /// the way out.
     package var handler: (any ChannelHandler)? {
-        get { keptHandler ?? weakHandler }
-        set {
-            keptHandler = nil
-            weakHandler = newValue
-        }
+        get { listener.handler }
+        set { listener = newValue.map { .weak(WeakHandler($0)) } ?? .none }
     }
-    private weak var weakHandler: (any ChannelHandler)?
-    /// The handler of a channel that keeps it; see ``keep(_:)``.
-    private var keptHandler: (any ChannelHandler)?
+    private var listener = Listener.none
     /// What was written and waits; there is a buffer only while something does.
     @safe @exclusivity(unchecked) private var output = OutputSlot()
     /// What secures the connection, from the moment on from which nothing is written in the clear any more.
     private var tls: TLSLayer?
-    /// How many bytes were written to go out at once, since the last flush.
-    private var sentAtOnce = 0
+    private var extras: Extras?
 
-    /// Output waits above this many bytes: whoever writes should stop; see ``setWaterMarks(high:low:)``.
-    private var highWaterMark = 64 * 1_024
-    /// Output that waited has fallen to this many bytes: whoever writes may go on.
-    private var lowWaterMark = 16 * 1_024
+    /// What few channels need: a timer of the end, and marks of their own.
+    private final class Extras {
+        var closeTimer: TimerID?
+        var marks = WaterMarks()
+    }
+
+    private struct WaterMarks {
+        /// Output waits above this many bytes: whoever writes should stop; see ``Channel/setWaterMarks(high:low:)``.
+        var high = 64 * 1_024
+        /// Output that waited has fallen to this many bytes: whoever writes may go on.
+        var low = 16 * 1_024
+    }
+
+    private var marks: WaterMarks { extras?.marks ?? WaterMarks() }
+
+    private var neededExtras: Extras {
+        if let extras { return extras }
+        let made = Extras()
+        extras = made
+        return made
+    }
 
     /// From how many bytes on what was received is handed on at once; see ``LoopCore/hasLargeInput``.
     private static let largeInput = 16 * 1_024
@@ -107,12 +119,37 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     ///
     /// A weak reference costs each receive some hundred and thirty instructions, and each handler a box.
     package func keep(_ handler: any ChannelHandler) {
-        weakHandler = nil
-        keptHandler = handler
+        listener = .kept(handler)
     }
 
     /// Whether the handler is kept alive; see ``keep(_:)``.
-    package var keepsHandler: Bool { keptHandler != nil }
+    package var keepsHandler: Bool { if case .kept = listener { true } else { false } }
+
+    /// A handler and who keeps it alive, in the room of a reference.
+    private enum Listener {
+        case none
+        /// This channel does.
+        case kept(any ChannelHandler)
+        /// Somebody else does.
+        case weak(WeakHandler)
+
+        @inline(__always)
+        var handler: (any ChannelHandler)? {
+            switch self {
+            case .kept(let handler): handler
+            case .weak(let box): box.handler
+            case .none: nil
+            }
+        }
+    }
+
+    private final class WeakHandler {
+        private(set) weak var handler: (any ChannelHandler)?
+
+        init(_ handler: any ChannelHandler) {
+            self.handler = handler
+        }
+    }
 
     package var stepTarget: AnyObject? { handler }
 
@@ -221,7 +258,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     private func receiveOrLetHandlerReceive() -> TransferResult {
         if handlerReceives, let result = handler?.receive(from: carrier, limit: Int(receiveLimit)) { return result }
         return receive(limit: Int(receiveLimit)) { bytes in
-            if let keptHandler { keptHandler.received(&bytes) } else { weakHandler?.received(&bytes) }
+            handler?.received(&bytes)
         }
     }
 
@@ -263,7 +300,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     /// For large payloads.
     package func writeNow(_ bytes: RawSpan) {
         guard canWrite else { return missOutput() }
-        sentAtOnce += bytes.byteCount
+        countSentAtOnce(bytes.byteCount)
         if let tls { return writeNow(bytes, tls) }
         let buffer = takeOutput()
         guard !isFull else {
@@ -294,19 +331,22 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
 
     /// Sets above how many bytes that wait whoever writes should stop, and down to how many, to go on.
     func setWaterMarks(high: Int, low: Int) {
-        highWaterMark = high
-        lowWaterMark = low
+        neededExtras.marks = WaterMarks(high: high, low: low)
+    }
+
+    private func countSentAtOnce(_ count: Int) {
+        sentAtOnce = Int32(clamping: Int(sentAtOnce) + count)
     }
 
     /// Whether what waits is above the high-water mark, or so much was sent at once that others are to have a turn; when it
     /// was, the handler hears of `outputDrained` later.
     package var isAboveHighWaterMark: Bool {
-        if queuedBytes > highWaterMark {
+        if queuedBytes > marks.high {
             waitsForDrain = true
             return true
         }
         // A socket that is full says itself when it has room.
-        guard sentAtOnce > Self.fairShare, !isFull else { return false }
+        guard Int(sentAtOnce) > Self.fairShare, !isFull else { return false }
         waitsForDrain = true
         planFlushOfTurn()
         return true
@@ -420,7 +460,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         } else {
             updateInterest()
         }
-        if waitsForDrain && queuedBytes <= lowWaterMark {
+        if waitsForDrain && queuedBytes <= marks.low {
             waitsForDrain = false
             handler?.outputDrained()
         }
@@ -501,7 +541,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         let waiting = buffer.count
         output.put(consume buffer)
         planFlush()
-        if tls == nil && waiting <= highWaterMark && sentAtOnce <= Self.fairShare { return true }
+        if tls == nil && waiting <= marks.high && Int(sentAtOnce) <= Self.fairShare { return true }
         return !isAboveHighWaterMark
     }
 
@@ -523,7 +563,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
             }
             return
         }
-        for piece in pieces { sentAtOnce += piece.count }
+        for piece in pieces { countSentAtOnce(piece.count) }
         let buffer = takeOutput()
         guard !isFull else {
             for piece in pieces { buffer.append(piece.span.raw) }
@@ -570,7 +610,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         if queuedBytes == 0 && tls == nil {
             close()
         } else {
-            closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
+            setCloseTimer(timeout)
             flush()
         }
     }
@@ -585,20 +625,24 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         state.leave()
         beginReading()
         guard isOpen else { return }
-        closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
+        setCloseTimer(timeout)
         if queuedBytes == 0 && tls == nil { allSent() } else { flush() }
     }
 
     /// All is sent, and the peer may go on sending for a moment.
     private func linger() {
         if state.input == .ended { return close() }
-        if let closeTimer { core.cancel(closeTimer) }
-        closeTimer = core.schedule(self, at: core.now.advanced(by: Self.lingerTime))
+        setCloseTimer(Self.lingerTime)
+    }
+
+    private func setCloseTimer(_ time: Duration) {
+        if let timer = extras?.closeTimer { core.cancel(timer) }
+        neededExtras.closeTimer = core.schedule(self, at: core.now.advanced(by: time))
     }
 
     package func timerFired(_ timer: TimerID, now: Instant) {
         if let tls, timer == tls.timer { return handshakeTimedOut(tls) }
-        guard timer == closeTimer else { return }
+        guard timer == extras?.closeTimer else { return }
         switch state.timedOut(isEmpty: queuedBytes == 0) {
         case .close: close()
         case .reset: reset()
@@ -615,7 +659,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         sentAtOnce = 0
         tls?.stop(core)
         tls = nil
-        if let closeTimer { core.cancel(closeTimer) }
+        if let timer = extras?.closeTimer { core.cancel(timer) }
         handler = nil
     }
 

@@ -37,7 +37,7 @@ package final class LoopCore {
     @safe @exclusivity(unchecked) private var dirty: [any Flushable] = []
     /// Whose descriptors are no longer watched since this turn: one that unwatches itself while it is called lives on until
     /// it has returned, so that a call needn't count its references.
-    private var unwatched: [any DescriptorHandler] = []
+    private var unwatched: [AnyObject] = []
     @safe @exclusivity(unchecked) private var events: [PollEvent] = []
     @safe @exclusivity(unchecked) private var dueTimers: [DueTimer] = []
     // What comes next of these two: what a turn had no time for is left in them.
@@ -71,14 +71,37 @@ package final class LoopCore {
     /// The generation distinguishes an event for a closed descriptor from one for the next descriptor with the same
     /// number.
     struct Watched {
-        var handler: (any DescriptorHandler)? {
-            didSet { channel = (handler as? LoopChannel).map(LentChannel.init) }
-        }
-        /// The handler once more, if it is a channel, as nearly all are.
-        private(set) var channel: LentChannel?
-        var generation: UInt32
+        private(set) var keeper = Keeper.nobody
+        var generation: UInt32 = 0
 
-        init() { generation = 0 }
+        enum Keeper {
+            case nobody
+            /// As nearly all are.
+            case channel(HeldChannel)
+            case other(any DescriptorHandler)
+        }
+
+        var handler: (any DescriptorHandler)? {
+            switch keeper {
+            case .nobody: nil
+            case .channel(let channel): channel.object as? any DescriptorHandler
+            case .other(let handler): handler
+            }
+        }
+
+        mutating func keep(_ handler: any DescriptorHandler) {
+            keeper = (handler as? LoopChannel).map { .channel(HeldChannel($0)) } ?? .other(handler)
+        }
+
+        /// - Returns: who was kept, for whoever keeps it from here on.
+        mutating func letGo() -> AnyObject? {
+            defer { keeper = .nobody }
+            return switch keeper {
+            case .nobody: nil
+            case .channel(let channel): channel.letGo()
+            case .other(let handler): handler
+            }
+        }
     }
 
     package init(poller: any Poller, clock: LoopClock = .system) {
@@ -100,7 +123,7 @@ package final class LoopCore {
         let index = Int(descriptor)
         while watched.count <= index { watched.append(Watched()) }
         try poller.add(descriptor, token: token(descriptor), interest: interest)
-        watched[index].handler = handler
+        watched[index].keep(handler)
         watchedCount += 1
     }
 
@@ -112,7 +135,7 @@ package final class LoopCore {
     /// Stops watching a descriptor, before it is closed.
     package func unwatch(_ descriptor: Int32) {
         poller.remove(descriptor)
-        if let handler = watched[Int(descriptor)].handler.take() { unwatched.append(handler) }
+        if let handler = watched[Int(descriptor)].letGo() { unwatched.append(handler) }
         watched[Int(descriptor)].generation &+= 1
         watchedCount -= 1
         // A time that is moved passes at once.
@@ -144,6 +167,9 @@ package final class LoopCore {
     package func schedule(_ target: any TimerTarget, at deadline: Instant, keepsTarget: Bool = false) -> TimerID {
         timers.schedule(target, at: deadline, keepsTarget: keepsTarget)
     }
+
+    /// When a timer is due that waits; `nil` for others.
+    package func deadline(of timer: TimerID) -> Instant? { timers.deadline(of: timer) }
 
     package func cancel(_ timer: TimerID) {
         timers.cancel(timer)
@@ -344,10 +370,10 @@ package final class LoopCore {
     private func dispatch(_ event: PollEvent) {
         let index = Int(event.token & 0xFFFF_FFFF)
         guard watched[index].generation == UInt32(event.token >> 32) else { return }
-        if let channel = watched[index].channel {
-            channel.ready(event.readiness)
-        } else {
-            watched[index].handler?.ready(event.readiness)
+        switch watched[index].keeper {
+        case .channel(let channel): channel.ready(event.readiness)
+        case .other(let handler): handler.ready(event.readiness)
+        case .nobody: break
         }
         if watchesSteps { endStep(of: event.token) }
     }

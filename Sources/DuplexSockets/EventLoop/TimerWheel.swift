@@ -18,6 +18,9 @@ package protocol TimerTarget: AnyObject {
 package struct TimerID: Sendable, Hashable {
     fileprivate var index: Int32
     fileprivate var generation: UInt32
+
+    /// No timer's; only to fill a place.
+    package static var none: TimerID { TimerID(index: -1, generation: 0) }
 }
 
 /// A timer whose instant has come.
@@ -41,13 +44,37 @@ package struct TimerWheel {
     private static let none: Int32 = -1
 
     private struct Entry {
-        weak var target: (any TimerTarget)?
-        var keptTarget: (any TimerTarget)?
+        var target: Target
         var deadline: Int64
         var next: Int32
         var previous: Int32
         var slot: Int32
         var generation: UInt32
+    }
+
+    /// What is called and who keeps it alive, in the room of a reference.
+    private enum Target {
+        case none
+        /// The wheel does.
+        case kept(any TimerTarget)
+        /// Somebody else does.
+        case weak(WeakTarget)
+
+        var target: (any TimerTarget)? {
+            switch self {
+            case .kept(let target): target
+            case .weak(let box): box.target
+            case .none: nil
+            }
+        }
+    }
+
+    private final class WeakTarget {
+        private(set) weak var target: (any TimerTarget)?
+
+        init(_ target: any TimerTarget) {
+            self.target = target
+        }
     }
 
     private var entries: [Entry] = []
@@ -81,7 +108,7 @@ package struct TimerWheel {
         keepsTarget: Bool = false
     ) -> TimerID {
         let index = takeEntry()
-        if keepsTarget { entries[Int(index)].keptTarget = target } else { entries[Int(index)].target = target }
+        entries[Int(index)].target = keepsTarget ? .kept(target) : .weak(WeakTarget(target))
         entries[Int(index)].deadline = deadline.nanoseconds
         place(index)
         count += 1
@@ -94,6 +121,12 @@ package struct TimerWheel {
         guard entries[index].generation == timer.generation, entries[index].slot != Self.none else { return }
         unlink(timer.index)
         free(timer.index)
+    }
+
+    /// When a timer is due that waits; `nil` for others.
+    package func deadline(of timer: TimerID) -> Instant? {
+        guard timer != .none, entries[Int(timer.index)].generation == timer.generation else { return nil }
+        return Instant(nanoseconds: entries[Int(timer.index)].deadline)
     }
 
     /// When the wheel must be advanced next; `nil` while it is empty.
@@ -185,7 +218,7 @@ package struct TimerWheel {
 
     private mutating func take(_ index: Int32, into due: inout [DueTimer]) {
         unlink(index)
-        if let target = entries[Int(index)].keptTarget ?? entries[Int(index)].target {
+        if let target = entries[Int(index)].target.target {
             due.append(
                 DueTimer(target: target, id: TimerID(index: index, generation: entries[Int(index)].generation))
             )
@@ -239,13 +272,12 @@ package struct TimerWheel {
             firstFree = entries[Int(index)].next
             return index
         }
-        entries.append(Entry(deadline: 0, next: Self.none, previous: Self.none, slot: 0, generation: 0))
+        entries.append(Entry(target: .none, deadline: 0, next: Self.none, previous: Self.none, slot: 0, generation: 0))
         return Int32(entries.count - 1)
     }
 
     private mutating func free(_ index: Int32) {
-        entries[Int(index)].target = nil
-        entries[Int(index)].keptTarget = nil
+        entries[Int(index)].target = .none
         entries[Int(index)].slot = Self.none
         entries[Int(index)].generation &+= 1
         entries[Int(index)].next = firstFree

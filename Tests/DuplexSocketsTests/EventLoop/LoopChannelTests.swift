@@ -5,7 +5,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct LentChannelTests {
+@Suite struct LoopChannelTests {
     /// Closes its channel, which nobody else keeps, from within the call that brings the bytes.
     private final class Closer: ChannelHandler {
         var channel: Channel?

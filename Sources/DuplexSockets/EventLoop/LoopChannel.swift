@@ -18,16 +18,21 @@ package class LoopChannel {
     }
 }
 
-/// A channel that somebody else keeps for as long as this is there and for the whole turn in which it goes.
+/// A channel that is kept from here on until ``letGo()``.
 ///
 /// What a loop watches is called in each turn, and it keeps what is no longer watched until the turn has ended: so the
 /// call needn't count references.
-@safe struct LentChannel {
+@safe struct HeldChannel {
     private let channel: Unmanaged<LoopChannel>
 
     init(_ channel: LoopChannel) {
-        unsafe self.channel = .passUnretained(channel)
+        unsafe self.channel = .passRetained(channel)
     }
+
+    /// The channel, which is no longer kept by this: called once.
+    func letGo() -> LoopChannel { unsafe channel.takeRetainedValue() }
+
+    var object: LoopChannel { unsafe channel.takeUnretainedValue() }
 
     /// Calls the channel, as ``DescriptorHandler/ready(_:)`` says.
     @inline(__always)

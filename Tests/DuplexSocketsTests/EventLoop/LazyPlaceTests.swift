@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+@Suite("A value in a place that is made when it is first changed")
+struct LazyPlaceTests {
+    private final class Counted {
+        let end: () -> Void
+
+        init(_ end: @escaping () -> Void) {
+            self.end = end
+        }
+
+        deinit { end() }
+    }
+
+    @Test("Nothing is there before, and what was changed is there after")
+    func changing() {
+        var place = LazyPlace<[Int]>()
+        #expect(place.isEmpty && place.read { $0.count } == nil)
+        #expect(place.change { $0.append(1) } == nil)
+        #expect(place.isEmpty)
+        place.change(orMake: [7]) { $0.append(1) }
+        place.change(orMake: []) { $0.append(2) }
+        #expect(place.change { $0.removeFirst() } == 7)
+        #expect(!place.isEmpty && place.read { $0 == [1, 2] } == true)
+    }
+
+    @Test("The value ends with its place, and where there is none nothing does")
+    func ending() {
+        var ended = 0
+        do {
+            var place = LazyPlace<[Counted]>()
+            place.change(orMake: []) { $0.append(Counted { ended += 1 }) }
+            #expect(ended == 0)
+            place.change(orMake: []) { $0.append(Counted { ended += 1 }) }
+        }
+        #expect(ended == 2)
+        do { _ = LazyPlace<[Counted]>() }
+        #expect(ended == 2)
+    }
+}
