@@ -38,7 +38,9 @@ final class HTTPConnection {
     private var file: FileTransfer?
     /// What came behind the present request, from ``pendingStart`` on.
     private var pending: [UInt8] = []
-    private var pendingStart = 0
+    private var pendingStart = Int32(0)
+    /// Which one of the loop's it is.
+    private let number: UInt32
     /// What is waited for instead of what the session waits for.
     private var wait: Wait?
     private var timer: (id: TimerID, deadline: Instant)?
@@ -49,8 +51,6 @@ final class HTTPConnection {
     /// overlapping accesses.
     private var hasPending = false
     private(set) var hasInputEnded = false
-    /// Which one of the loop's it is.
-    private let number: UInt32
     /// Whether the app has enough of the body for now.
     private var isBodyHeld = false
 
@@ -193,7 +193,7 @@ final class HTTPConnection {
     private func keep(_ bytes: Span<UInt8>, from position: Int) {
         guard ending == .serving, position < bytes.count else { return }
         if pendingStart > 0 {
-            pending.removeFirst(pendingStart)
+            pending.removeFirst(Int(pendingStart))
             pendingStart = 0
         }
         pending.append(bytes.raw.extracting(droppingFirst: position))
@@ -203,7 +203,7 @@ final class HTTPConnection {
     private func setPending(_ bytes: [UInt8], from start: Int = 0) {
         hasPending = start < bytes.count
         pending = hasPending ? bytes : []
-        pendingStart = hasPending ? start : 0
+        pendingStart = hasPending ? Int32(start) : 0
     }
 
     /// Goes on with what was pipelined.
@@ -212,7 +212,7 @@ final class HTTPConnection {
     private func takePending() {
         guard ending == .serving, hasPending else { return }
         let bytes = pending
-        let start = pendingStart
+        let start = Int(pendingStart)
         setPending([])
         let taken = take(bytes.span.extracting(droppingFirst: start))
         if ending == .serving { setPending(bytes, from: start + taken) }
@@ -221,7 +221,7 @@ final class HTTPConnection {
     /// What came behind the request, for the protocol that takes over.
     private func takeLeftover() -> [UInt8] {
         defer { setPending([]) }
-        return pendingStart == 0 ? pending : Array(pending[pendingStart...])
+        return pendingStart == 0 ? pending : Array(pending[Int(pendingStart)...])
     }
 
     /// Behind everything that was done: reads on or not, waits as long as the session says, or ends.

@@ -96,14 +96,13 @@ extension ServerLoop: StepObserver {
     }
 
     private func route(of task: TaskIdentity, _ services: LoopServices) -> String? {
-        let served = state.value.webSockets.values.first { $0.task == task }
-        return served?.endpoint.name ?? services.route(of: task)
+        state.value.webSockets.handlers[task]?.name ?? services.route(of: task)
     }
 
     private func route(of object: AnyObject, _ services: LoopServices) -> String? {
         switch object {
         case let connection as HTTPConnection: connection.lastRoute.flatMap(services.name)
-        case let socket as WebSocket: state.value.webSockets[ObjectIdentifier(socket)]?.endpoint.name
+        case let socket as WebSocket: socket.assumeIsolated { state.value.webSockets.endpoint(of: $0)?.name }
         case let forwarder as any StepForwarder: forwarder.stepTarget.flatMap { route(of: $0, services) }
         default: nil
         }

@@ -21,7 +21,7 @@ final class ServerLoop: ConnectionOwner {
     /// A task holds the frames of all functions that it waits in, so what runs a WebSocket isn't a closure: one that is
     /// kept in a generic collection is wrapped, twice for each conversion of its type.
     enum Job {
-        case webSocket(WebSocket, WebSocketTask)
+        case webSocket(WebSocket, WebSocketEndpoint, WebSocketTask)
         case connection(@concurrent @Sendable () async -> Void)
     }
 
@@ -32,23 +32,13 @@ final class ServerLoop: ConnectionOwner {
         case response(HTTPConnection)
     }
 
-    /// A WebSocket, its handler, or both.
-    struct Served {
-        var socket: WebSocket?
-        let endpoint: WebSocketEndpoint
-        let accepted: Instant
-        var isHandlerRunning: Bool
-        var task = TaskIdentity.none
-    }
-
     /// What belongs to the loop's thread.
     final class State: TimerTarget, TurnTarget {
         var table: RouteTable
         var services: LoopServices?
         var phase = LoopPhase.serving
         var connections: Set<HTTPConnection> = []
-        var webSockets: [ObjectIdentifier: Served] = [:]
-        fileprivate var openWebSockets = 0
+        fileprivate(set) var webSockets = ServedSockets()
         /// The requests of a part that has ended.
         var requests: UInt64 = 0
         /// What is still to be closed.
@@ -76,12 +66,14 @@ final class ServerLoop: ConnectionOwner {
         fileprivate var leavers: [CheckedContinuation<Void, Never>] = []
         /// Kept from the beginning of the end on, for the timer; until the loop's part has ended.
         var owner: ServerLoop?
+        /// Of all WebSockets; as long as the owner.
+        fileprivate var endObserver: EndObserver?
 
         init(_ table: RouteTable) {
             self.table = table
         }
 
-        var isEmpty: Bool { connections.isEmpty && openWebSockets == 0 }
+        var isEmpty: Bool { connections.isEmpty && webSockets.all.isEmpty }
 
         /// Whether the task that starts handlers has something to do: a handler, to cancel them, or to end behind the last
         /// connection.
@@ -184,34 +176,31 @@ final class ServerLoop: ConnectionOwner {
         let setup = setup(upgrade, route)
         if let context = setup.observation?.span?.context { route = route.traced(context) }
         let socket = WebSocket(loop: loop, channel: LoopBound(upgrade.channel, on: loop.thread), setup: setup)
-        keep(socket, upgrade, route)
         forget(connection)
-        let leftover = upgrade.leftover
+        let (endpoint, leftover) = (upgrade.endpoint, upgrade.leftover)
         socket.assumeIsolated { socket in
+            state.value.webSockets.add(socket, endpoint)
             // Strong, as it is dropped when the connection ends; a weak one would be a box for each connection.
-            socket.onEnd(remove)
+            socket.onEnd(endObserver)
             socket.logOpening(to: server.logger)
             socket.start(leftover: leftover, isKept: true)
         }
-        start(route, of: socket, upgrade.request)
+        start(route, of: socket, upgrade)
     }
 
-    private func keep(_ socket: WebSocket, _ upgrade: Upgrade, _ route: WebSocketRoute) {
-        let hasTask = if case .handler = route { false } else { true }
-        let served = Served(
-            socket: socket,
-            endpoint: upgrade.endpoint,
-            accepted: upgrade.accepted,
-            isHandlerRunning: hasTask
-        )
-        state.value.webSockets[ObjectIdentifier(socket)] = served
-        state.value.openWebSockets += 1
+    private var endObserver: EndObserver {
+        if let observer = state.value.endObserver { return observer }
+        let made = EndObserver { [self] socket in remove(socket) }
+        state.value.endObserver = made
+        return made
     }
 
-    private func start(_ route: WebSocketRoute, of socket: WebSocket, _ request: Request) {
+    private func start(_ route: WebSocketRoute, of socket: WebSocket, _ upgrade: Upgrade) {
         switch route {
-        case .task(let handler): spawn(.webSocket(socket, handler))
-        case .taskWithRequest(let handler): spawn(.webSocket(socket) { try await handler($0, request) })
+        case .task(let handler): spawn(.webSocket(socket, upgrade.endpoint, handler))
+        case .taskWithRequest(let handler):
+            let request = upgrade.request
+            spawn(.webSocket(socket, upgrade.endpoint) { try await handler($0, request) })
         case .handler: break
         }
     }
@@ -251,29 +240,17 @@ final class ServerLoop: ConnectionOwner {
     private func remove(_ socket: isolated WebSocket) {
         socket.logEnd(to: server.logger, summary: ends)
         addresses.leave(socket.remoteAddress)
-        let id = ObjectIdentifier(socket)
-        state.value.openWebSockets -= 1
-        if state.value.webSockets[id]?.isHandlerRunning == true {
-            state.value.webSockets[id]?.socket = nil
-        } else {
-            state.value.webSockets[id] = nil
-        }
+        state.value.webSockets.remove(socket)
         connectionEnded()
     }
 
-    private func handlerBegan(_ socket: WebSocket) {
-        state.value.webSockets[ObjectIdentifier(socket)]?.task = .current
+    private func handlerBegan(_ endpoint: WebSocketEndpoint) {
+        state.value.webSockets.handlerBegan(.current, endpoint)
     }
 
     private func handlerEnded(_ socket: WebSocket) {
         loop.core.endStep(of: socket)
-        let id = ObjectIdentifier(socket)
-        if state.value.webSockets[id]?.socket == nil {
-            state.value.webSockets[id] = nil
-        } else {
-            state.value.webSockets[id]?.isHandlerRunning = false
-            state.value.webSockets[id]?.task = .none
-        }
+        state.value.webSockets.handlerEnded(.current)
     }
 
     // MARK: Tasks
@@ -308,7 +285,7 @@ final class ServerLoop: ConnectionOwner {
         state.value.hasEnded = true
         loop.core.forgetSteps(self)
         letGo()
-        state.value.owner = nil
+        (state.value.owner, state.value.endObserver) = (nil, nil)
         state.value.requests = state.value.services?.requests ?? 0
         state.value.services = nil
     }
@@ -316,9 +293,9 @@ final class ServerLoop: ConnectionOwner {
     private func startJobs(in group: inout DiscardingTaskGroup) {
         while let job = state.value.jobs.popFirst() {
             switch job {
-            case .webSocket(let socket, let handler):
+            case .webSocket(let socket, let endpoint, let handler):
                 group.addTask(executorPreference: loop) {
-                    self.handlerBegan(socket)
+                    self.handlerBegan(endpoint)
                     await socket.run(handler, logger: self.server.logger)
                     self.handlerEnded(socket)
                 }
@@ -343,7 +320,7 @@ final class ServerLoop: ConnectionOwner {
         let state = state.value
         return ServerCounts(
             connections: state.connections.count,
-            webSockets: state.openWebSockets,
+            webSockets: state.webSockets.all.count,
             requests: state.services?.requests ?? state.requests
         )
     }
@@ -351,8 +328,7 @@ final class ServerLoop: ConnectionOwner {
     func currentConnections(upTo limit: Int) -> [ServerConnection] {
         let now = loop.core.now
         let connections = state.value.connections.prefix(limit).map { tell($0, now) }
-        let left = state.value.webSockets.values.prefix(limit - connections.count)
-        return connections + left.compactMap { served in served.socket.map { tell($0, served, now) } }
+        return connections + state.value.webSockets.all.prefix(limit - connections.count).map { tell($0, now) }
     }
 
     private func tell(_ connection: HTTPConnection, _ now: Instant) -> ServerConnection {
@@ -383,12 +359,13 @@ final class ServerLoop: ConnectionOwner {
         return connection.services.name(of: route)
     }
 
-    private func tell(_ socket: WebSocket, _ served: Served, _ now: Instant) -> ServerConnection {
-        ServerConnection(
+    private func tell(_ served: ServedSockets.Served, _ now: Instant) -> ServerConnection {
+        let socket = served.socket
+        return ServerConnection(
             kind: .webSocket(socket),
             remoteAddress: socket.remoteAddress,
             route: served.endpoint.name,
-            age: served.accepted.duration(to: now),
+            age: socket.assumeIsolated { $0.accepted.duration(to: now) },
             request: nil,
             client: nil,
             queuedBytes: 0,
@@ -419,7 +396,7 @@ final class ServerLoop: ConnectionOwner {
             state.services?.isStopping = true
             state.owner = self
             state.deadline = loop.core.now.advanced(by: limit ?? server.drain.spread + server.closeTimeout)
-            state.leaving = state.webSockets.values.compactMap(\.socket).map { .webSocket($0) }
+            state.leaving = state.webSockets.all.map { .webSocket($0.socket) }
             state.leaving += state.connections.filter(\.isPushing).map { .response($0) }
             let plan = plan(state.leaving.count, limit)
             let action = state.phase.stop(plan)
@@ -460,7 +437,7 @@ final class ServerLoop: ConnectionOwner {
         case .cutAll:
             for connection in state.connections { connection.reset() }
             // As a rule they have a deadline of their own for their closing handshakes.
-            let sockets = state.cutsWebSockets ? state.webSockets.values.compactMap(\.socket) : []
+            let sockets = state.cutsWebSockets ? state.webSockets.all.map(\.socket) : []
             for socket in sockets { socket.assumeIsolated { $0.reset() } }
             nameHandlers()
             letGo()
@@ -531,7 +508,7 @@ final class ServerLoop: ConnectionOwner {
 
     /// The routes whose handlers are at work, once for each handler.
     var runningRoutes: [String] {
-        let names = state.value.webSockets.values.filter(\.isHandlerRunning).map(\.endpoint.name)
+        let names = state.value.webSockets.handlers.values.map(\.name)
         return names + (state.value.services?.runningRoutes ?? [])
     }
 

@@ -52,14 +52,3 @@ public struct WebSocketTimeline: Sendable, Hashable, CustomStringConvertible {
         HandshakeTimeline.text(began.duration(to: instant))
     }
 }
-
-/// A time in microseconds, in four bytes, since every connection of a server has two; up to 71 minutes.
-struct ShortTime: Sendable, Hashable {
-    private var microseconds: UInt32
-
-    init(_ duration: Duration) {
-        microseconds = UInt32(clamping: duration.wholeNanoseconds / 1_000)
-    }
-
-    var duration: Duration { .microseconds(Int64(microseconds)) }
-}

@@ -2,28 +2,21 @@
 // Copyright (c) the Duplex authors
 
 import DequeModule
+import DuplexSockets
 import DuplexWire
 
 /// What a connection has received and the app hasn't taken: whole messages, and behind them bytes that aren't parsed yet.
 ///
 /// A turn parses a bounded number of frames. What it leaves stays here, and is parsed in front of what comes later.
-struct MessageInbox {
-    private var messages: Deque<Message> = []
-    /// The bytes of the messages.
-    private(set) var byteCount = 0
+struct MessageInbox: ~Copyable {
+    /// The messages and the bytes: an idle connection, and one whose handler is called for each message, has none.
+    private var kept = LazyPlace<Kept>()
     /// The number of messages, in a plain field: each message that arrives asks.
     private(set) var messageCount: Int32 = 0
     /// How many more frames are parsed in this turn; with a synchronous handler only whether any are.
-    var allowance = MessageInbox.framesPerTurn
+    var allowance = SessionSettings.framesPerTurn
     /// How many messages the last parsing took the short way.
     var parsedMessages: Int32 = 0
-    /// Where in ``rest`` the bytes begin that aren't parsed.
-    private(set) var restStart: Int32 = 0
-    private var rest: [UInt8] = []
-    /// The message that the receiver is being resumed for.
-    ///
-    /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
-    private(set) var delivered: Message?
     /// Whether more is received behind a full inbox, or what came in front of a known end isn't parsed yet; either way it lies in
     /// the rest.
     private(set) var isAhead = false
@@ -32,13 +25,28 @@ struct MessageInbox {
     /// Whether the rest is looked at at the end of this turn.
     private(set) var isRestPlanned = false
 
-    /// The most frames of one connection that are parsed in a turn: those who send empty ones keep the others waiting for
-    /// some twenty microseconds each.
-    static let framesPerTurn: Int32 = 512
+    private struct Kept {
+        var messages: Deque<Message> = []
+        var byteCount = 0
+        /// The message that the receiver is being resumed for.
+        ///
+        /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
+        var delivered: Message?
+        var rest: [UInt8] = []
+        /// Where in ``rest`` the bytes begin that aren't parsed.
+        var restStart = 0
+    }
+
     /// How much is received behind a full inbox, so that a close which lies there is answered.
     private static let aheadBound = 64 * 1_024
 
     // MARK: Messages
+
+    /// The bytes of the messages.
+    var byteCount: Int { kept.read { $0.byteCount } ?? 0 }
+
+    /// Whether the receiver is being resumed for a message.
+    var hasDelivered: Bool { kept.read { $0.delivered != nil } == true }
 
     func hasRoom(_ settings: SessionSettings) -> Bool {
         Int(messageCount) < settings.inboxMessages && byteCount < settings.inboxBytes.bytes
@@ -46,63 +54,80 @@ struct MessageInbox {
 
     mutating func append(_ message: Message) {
         let size = message.byteCount
-        messages.append(message)
+        kept.change(orMake: Kept()) { kept in
+            kept.messages.append(message)
+            kept.byteCount &+= size
+        }
         messageCount &+= 1
-        byteCount &+= size
     }
 
     mutating func popFirst() -> Message? {
-        guard messageCount > 0, let message = messages.popFirst() else { return nil }
-        let size = message.byteCount
+        guard messageCount > 0 else { return nil }
+        let message = kept.change { kept -> Message? in
+            guard let message = kept.messages.popFirst() else { return nil }
+            kept.byteCount &-= message.byteCount
+            return message
+        }
         messageCount &-= 1
-        byteCount &-= size
-        return message
+        return message ?? nil
     }
 
     /// Keeps the message that the receiver is resumed for.
-    mutating func deliver(_ message: Message?) { delivered = message }
+    mutating func deliver(_ message: Message?) { kept.change(orMake: Kept()) { $0.delivered = message } }
 
-    mutating func takeDelivered() -> Message? {
-        defer { delivered = nil }
-        return delivered
-    }
+    mutating func takeDelivered() -> Message? { kept.change { $0.delivered.take() } ?? nil }
 
     /// Throws away what waits, parsed or not.
     mutating func drop() {
-        messages = []
-        (messageCount, byteCount) = (0, 0)
+        kept.change { kept in
+            kept.messages = []
+            kept.byteCount = 0
+        }
+        messageCount = 0
         dropRest()
     }
 
     // MARK: Bytes that aren't parsed
 
-    var hasRest: Bool { !rest.isEmpty }
+    var hasRest: Bool { kept.read { !$0.rest.isEmpty } == true }
 
     /// Keeps bytes, of which so many are parsed.
     mutating func keep(_ bytes: [UInt8], parsed count: Int = 0) {
-        (rest, restStart) = (bytes, Int32(count))
+        if bytes.isEmpty && kept.isEmpty { return }
+        kept.change(orMake: Kept()) { ($0.rest, $0.restStart) = (bytes, count) }
     }
 
     /// Puts bytes behind the others.
     mutating func append(rest bytes: RawSpan) {
-        if restStart > 0 { rest.removeFirst(Int(restStart)) }
-        restStart = 0
-        rest.append(bytes)
+        var kept = beginMoving()
+        if kept.start > 0 { kept.bytes.removeFirst(kept.start) }
+        kept.bytes.append(bytes)
+        keep(kept.bytes)
     }
 
     /// Moves the bytes out to be parsed, until ``endParsing()``; what is left goes back by ``keep(_:parsed:)`` and stays where it
     /// lies.
     mutating func beginParsing() -> (bytes: [UInt8], start: Int) {
-        defer { (rest, restStart, isParsing) = ([], 0, true) }
-        return (rest, Int(restStart))
+        isParsing = true
+        return beginMoving()
+    }
+
+    private mutating func beginMoving() -> (bytes: [UInt8], start: Int) {
+        defer { dropRest() }
+        return (restBytes, restStart)
     }
 
     mutating func endParsing() { isParsing = false }
 
-    mutating func dropRest() { (rest, restStart) = ([], 0) }
+    mutating func dropRest() {
+        kept.change { ($0.rest, $0.restStart) = ([], 0) }
+    }
 
     /// A copy of the reference to the bytes, for who looks at them from ``restStart`` on.
-    var restBytes: [UInt8] { rest }
+    var restBytes: [UInt8] { kept.read { $0.rest } ?? [] }
+
+    /// Where in ``restBytes`` those begin that aren't parsed.
+    var restStart: Int { kept.read { $0.restStart } ?? 0 }
 
     // MARK: Ahead
 
@@ -110,7 +135,7 @@ struct MessageInbox {
     mutating func endAhead() { isAhead = false }
 
     /// How many more bytes are received behind a full inbox.
-    var aheadRoom: Int { Self.aheadBound - (rest.count - Int(restStart)) }
+    var aheadRoom: Int { Self.aheadBound - (kept.read { $0.rest.count - $0.restStart } ?? 0) }
 
     // MARK: The turn
 

@@ -60,6 +60,7 @@ struct SocketEnding {
         case finish
     }
 
+    private(set) var cause: Cause?
     private(set) var phase = Phase.open
     /// Whether the peer has ended the stream, perhaps behind bytes that aren't parsed yet.
     private(set) var hasStreamEnded = false
@@ -67,7 +68,6 @@ struct SocketEnding {
     ///
     /// Kept beside the phase because every message asks.
     private(set) var isTaking = true
-    private(set) var cause: Cause?
 
     /// Nothing more is received; a violation in what came in front of an end takes its place.
     mutating func end(_ cause: Cause) {

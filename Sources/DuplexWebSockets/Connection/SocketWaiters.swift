@@ -5,24 +5,14 @@ import DequeModule
 import DuplexSockets
 package import DuplexWire
 
-/// Who waits for a connection: one for the next message, any number for room to send.
+/// Who waits for the next message of a connection.
 ///
-/// Those who wait for a pong or for the end are few, and in ``WebSocketExtras``.
+/// Those who wait for room to send, for a pong or for the end are few, and in ``WebSocketExtras``.
 struct SocketWaiters {
     private var receiver: Waiter<Void>?
-    private var senders: Deque<Waiter<Void>> = []
-    private var lastID: UInt64 = 0
 
     /// The identity of every wait of the handler's own task; the others count from 1.
     static var ofHandler: UInt64 { 0 }
-
-    /// The identity of the next wait.
-    mutating func nextID() -> UInt64 {
-        lastID += 1
-        return lastID
-    }
-
-    // MARK: The receiver
 
     var isReceiving: Bool { receiver != nil }
 
@@ -36,28 +26,23 @@ struct SocketWaiters {
 
     /// Takes the receiver out if it waits under this identity.
     mutating func takeReceiver(_ id: UInt64) -> Waiter<Void>? { receiver?.id == id ? takeReceiver() : nil }
-
-    // MARK: The senders
-
-    mutating func send(_ waiter: Waiter<Void>) { senders.append(waiter) }
-
-    /// Takes the sender out that has waited longest.
-    mutating func takeSender() -> Waiter<Void>? { senders.popFirst() }
-
-    /// Takes the sender out that waits under this identity.
-    mutating func takeSender(_ id: UInt64) -> Waiter<Void>? {
-        senders.firstIndex { $0.id == id }.map { senders.remove(at: $0) }
-    }
 }
 
-/// State that few connections need: those who wait for a pong or for the end, and a timer of the end.
+/// State that few connections need: what observes them, messages in pieces, those who wait for a pong or for the end, and a timer
+/// of the end.
 ///
 /// Behind one reference, because an idle connection is little more than the room for what it might need.
 final class WebSocketExtras {
-    var pings: [WebSocket.PingWaiter] = []
+    /// What only some connections have, such as those of clients and those that are observed.
+    let record: ConnectionRecord?
+    /// What messages in pieces need; there is none where all are whole.
+    fileprivate var streams: PieceTraffic?
+    fileprivate var senders: Deque<Waiter<Void>> = []
+    fileprivate var lastWaitID: UInt64 = 0
+    fileprivate var pings: [WebSocket.PingWaiter] = []
     fileprivate var closers: [Waiter<Void>] = []
     /// Observers of each round trip.
-    var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
+    fileprivate var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
     /// Of the end, or of a pause because the peer is too fast.
     fileprivate var deadline: SocketDeadline?
     /// Looks for the peer's close behind a full inbox, while that is received.
@@ -65,12 +50,40 @@ final class WebSocketExtras {
     /// Pings and pongs that wait for the delegate; of a connection with one.
     let controlInbox: ControlInbox?
 
-    init(_ controlInbox: ControlInbox? = nil) {
+    init(_ record: ConnectionRecord? = nil, _ streams: PieceTraffic? = nil, _ controlInbox: ControlInbox? = nil) {
+        self.record = record
+        self.streams = streams
         self.controlInbox = controlInbox
     }
 }
 
 extension WebSocket {
+    var record: ConnectionRecord? { extras?.record }
+
+    var streams: PieceTraffic? {
+        get { extras?.streams }
+        set { if extras != nil || newValue != nil { neededExtras.streams = newValue } }
+    }
+
+    /// The identity of the next wait that isn't of the handler's own task.
+    func nextWaitID() -> UInt64 {
+        let extras = neededExtras
+        extras.lastWaitID += 1
+        return extras.lastWaitID
+    }
+
+    /// Has a sender wait for room.
+    func keepSender(_ waiter: Waiter<Void>) { neededExtras.senders.append(waiter) }
+
+    /// Takes the sender out that has waited longest.
+    func takeSender() -> Waiter<Void>? { extras?.senders.popFirst() }
+
+    /// Takes the sender out that waits under this identity.
+    func takeSender(_ id: UInt64) -> Waiter<Void>? {
+        guard let extras else { return nil }
+        return extras.senders.firstIndex { $0.id == id }.map { extras.senders.remove(at: $0) }
+    }
+
     var pings: [PingWaiter] {
         get { extras?.pings ?? [] }
         set { if extras != nil || !newValue.isEmpty { neededExtras.pings = newValue } }
@@ -136,7 +149,7 @@ extension WebSocket {
         case .unaskedPong: told = .pong(session.controlPayload, roundTrip: nil)
         default: return
         }
-        let delivered = inbox.delivered == nil ? 0 : 1
+        let delivered = inbox.hasDelivered ? 1 : 0
         let waiting = Int(inbox.messageCount) + delivered + (streams?.inbox.messageCount ?? 0)
         control.append(told, behind: control.taken + waiting)
         waiters.takeReceiver()?.resume(returning: ())
@@ -161,7 +174,7 @@ extension WebSocket {
     }
 
     private func waitForTold(_ control: ControlInbox) async throws {
-        let id = waiters.nextID()
+        let id = nextWaitID()
         try await waitOnLoop(id: id, isolation: self) { waiter in
             if control.isDue { waiter.resume(returning: ()) } else { wait(waiter) }
         } onCancel: {

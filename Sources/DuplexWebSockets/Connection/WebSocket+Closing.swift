@@ -218,7 +218,7 @@ extension WebSocket {
     /// Ends the waits of senders, pings and the receiver.
     func failWaiters() {
         let error = endError()
-        while let sender = waiters.takeSender() { sender.resume(with: .failure(error)) }
+        while let sender = takeSender() { sender.resume(with: .failure(error)) }
         for waiter in streams?.dropHeld() ?? [] { waiter.resume(with: .failure(error)) }
         while !pings.isEmpty { endPing({ _ in true }, .failure(error)) }
         if inbox.messageCount == 0, !session.endIsAhead, let receiver = waiters.takeReceiver() {

@@ -146,6 +146,9 @@ extension WebSocket {
 
     // MARK: The timeline
 
+    /// When a server accepted the connection.
+    package var accepted: Instant { session.began.advanced(by: .zero - sinceAccepted.duration) }
+
     /// What has happened to the connection so far, and when.
     public var timeline: WebSocketTimeline {
         let handshake = record?.observation.handshake
@@ -186,7 +189,7 @@ extension WebSocket {
             continuation.finish()
             return stream
         }
-        let id = waiters.nextID()
+        let id = nextWaitID()
         latencyWatchers[id] = continuation
         continuation.onTermination = { [weak self, loop] _ in
             loop.execute { [weak self] _ in self?.assumeIsolated { $0.latencyWatchers[id] = nil } }

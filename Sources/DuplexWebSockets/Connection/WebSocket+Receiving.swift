@@ -36,7 +36,7 @@ extension WebSocket {
         if handler.isPresent {
             position = parse(&bytes, for: handler)
         } else {
-            inbox.allowance = MessageInbox.framesPerTurn
+            inbox.allowance = SessionSettings.framesPerTurn
             position = parse(&bytes)
         }
         if isHeldBack { updateReading() }
@@ -66,9 +66,9 @@ extension WebSocket {
 
     /// A turn's share of frames begins anew.
     func beginParsing() {
-        inbox.allowance = MessageInbox.framesPerTurn
+        inbox.allowance = SessionSettings.framesPerTurn
         // Also if the clock stands still between two turns, as one that a test moves does.
-        session.boundFrames(to: MessageInbox.framesPerTurn)
+        session.beginTurn()
     }
 
     /// Parses what was kept, as far as there is room for it now.
@@ -106,7 +106,7 @@ extension WebSocket {
         let now = channel.now
         var position = start
         var count: Int32 = 0
-        while ending.isTaking, count < MessageInbox.framesPerTurn {
+        while ending.isTaking, count < SessionSettings.framesPerTurn {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
@@ -239,7 +239,7 @@ extension WebSocket {
 
     @usableFromInline
     func waitCancellably() async throws {
-        let id = waiters.nextID()
+        let id = nextWaitID()
         try await waitOnLoop(id: id, isolation: self) { waiter in
             wait(waiter)
         } onCancel: {
@@ -276,7 +276,7 @@ extension WebSocket {
 
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/alreadyReceiving``.
     func checkNobodyReceives() throws {
-        guard waiters.isReceiving || inbox.delivered != nil else { return }
+        guard waiters.isReceiving || inbox.hasDelivered else { return }
         throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
     }
 
@@ -378,7 +378,7 @@ extension WebSocket {
             inbox.beginAhead()
             closeSearch = search
             let kept = inbox.restBytes
-            look(at: kept.span.raw.extracting(droppingFirst: Int(inbox.restStart)))
+            look(at: kept.span.raw.extracting(droppingFirst: inbox.restStart))
         }
         readAhead()
     }
@@ -430,7 +430,7 @@ extension WebSocket {
 
     private func parsePartBeforeEnd() {
         ending.beginRest()
-        inbox.allowance = MessageInbox.framesPerTurn
+        inbox.allowance = SessionSettings.framesPerTurn
         parsePart()
         ending.endRest()
         if let violation = ending.violation { session.fail(violation, now: channel.core.now) }

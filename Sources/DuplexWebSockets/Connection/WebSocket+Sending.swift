@@ -167,7 +167,7 @@ extension WebSocket {
 
     @usableFromInline
     func waitForDrain() async throws {
-        let id = waiters.nextID()
+        let id = nextWaitID()
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
             if !ending.isAttached || channel.sendError != nil {
                 waiter.resume(throwing: notOpen())
@@ -180,7 +180,7 @@ extension WebSocket {
             } else {
                 // In this turn, or one more receive would be held beside what waits.
                 if isHeldBack { updateReading() }
-                waiters.send(waiter)
+                keepSender(waiter)
             }
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelSender(id) } }
@@ -189,11 +189,11 @@ extension WebSocket {
 
     func cancelSender(_ id: UInt64) {
         if let sender = streams?.removeSender(id) { return sender.resume(with: .failure(CancellationError())) }
-        waiters.takeSender(id)?.resume(with: .failure(CancellationError()))
+        takeSender(id)?.resume(with: .failure(CancellationError()))
     }
 
     func resumeSenders() {
-        while let sender = waiters.takeSender() { sender.resume(with: .success(())) }
+        while let sender = takeSender() { sender.resume(with: .success(())) }
         writeControlOutput()
         follower?.becameWritable(self)
         if handler.isPresent {
@@ -218,7 +218,7 @@ extension WebSocket {
     ///   `CancellationError`.
     public func ping(_ payload: [UInt8]? = nil, timeout: Duration = .seconds(20)) async throws -> Duration {
         try WebSocketError.check([DurationSetting("timeout", timeout)])
-        let id = waiters.nextID()
+        let id = nextWaitID()
         return try await waitOnLoop(id: id) { waiter in
             sendPing(waiter, payload, timeout)
         } onCancel: {

@@ -14,46 +14,43 @@ public import DuplexWire
 public actor WebSocket {
     /// The loop that the connection lives on.
     public nonisolated let loop: EventLoop
-    /// The subprotocol that both sides agreed on; `nil` when there is none.
-    public nonisolated let subprotocol: String?
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
     public nonisolated let remoteAddress: SocketAddress?
+    /// Of a server: how long before the opening the connection was accepted, and the request had come.
+    let sinceAccepted: ShortTime
+    let upgradeTime: ShortTime
     /// Identifies this connection in the process, as in its log.
     public nonisolated let id = ConnectionID.next()
     // Reached by isolated code only, through `channel`: the loop is this actor's executor, so that such code runs on the
     // thread that the channel belongs to. The deinitialiser hands it back to the loop.
     private nonisolated(unsafe) let loopChannel: Channel
     nonisolated let handler: HandlerBox
+    private nonisolated let agreed: AgreedSubprotocol?
 
-    // In an order that leaves few gaps, small fields behind those whose size is odd: an idle connection is little more than
+    // In an order that leaves few gaps, small fields after those whose size is odd: an idle connection is little more than
     // this object and its session.
 
     /// What the connection says to its peer and hears from it.
     let session: WebSocketSession
-    /// What only some connections have, such as those of clients and those that are observed.
-    let record: ConnectionRecord?
     /// How it ends.
     ///
     /// Not checked for overlapping accesses, as the next two aren't: each message would take ten checks of some fifty instructions,
     /// and what is changed in them is changed while nothing else is called.
     @safe @exclusivity(unchecked) var ending = SocketEnding()
+    /// Where whoever keeps the socket has it, for that one alone.
+    package var place: Int32 = 0
     /// What has come and isn't the app's yet.
     @safe @exclusivity(unchecked) var inbox = MessageInbox()
     @safe @exclusivity(unchecked) var waiters = SocketWaiters()
-    /// Of a server: how long before the opening the connection was accepted, and the request had come.
-    let sinceAccepted: ShortTime
-    let upgradeTime: ShortTime
-
-    /// What messages in pieces need; there is none where all are whole.
-    var streams: PieceTraffic?
     // As the channel above, and notified of the end by the deinitialiser.
     private nonisolated(unsafe) var loopFollower: (any SocketFollower)?
     /// What few connections need at a time; there is none where nothing of it is needed.
     var extras: WebSocketExtras?
     /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
     private var handlerTask = TaskIdentity.none
-    private var ended: (@Sendable (isolated WebSocket) -> Void)?
-    private var sessionTimer: ArmedTimer?
+    private var endObserver: EndObserver?
+    /// Of no timer while it isn't armed.
+    private var sessionTimer = TimerID.none
 
     struct PingWaiter {
         var id: UInt64
@@ -62,9 +59,13 @@ public actor WebSocket {
         var waiter: Waiter<Duration>
     }
 
-    private struct ArmedTimer {
-        var id: TimerID
-        var instant: Instant
+    /// A text behind a reference, since hardly any connection has one.
+    private final class AgreedSubprotocol: Sendable {
+        let name: String
+
+        init(_ name: String) {
+            self.name = name
+        }
     }
 
     /// The most bytes that one receive takes when messages are queued for a task; it bounds what isn't parsed as well.
@@ -80,7 +81,7 @@ public actor WebSocket {
         self.loop = loop
         unsafe loopChannel = channel.value
         self.handler = setup.handler ?? .none
-        self.subprotocol = setup.subprotocol
+        agreed = setup.subprotocol.map(AgreedSubprotocol.init)
         self.remoteAddress = setup.remoteAddress ?? channel.value.remoteAddress
         let core = channel.value.core
         sinceAccepted = ShortTime(setup.accepted?.duration(to: core.now) ?? .zero)
@@ -97,13 +98,14 @@ public actor WebSocket {
             tap: setup.observation?.tap?.tap(id, loop.clock),
             now: core.now
         )
-        session.boundFrames(to: MessageInbox.framesPerTurn)
-        record = ConnectionRecord.make(setup.observation, session, channel.value)
+        let record = ConnectionRecord.make(setup.observation, session, channel.value)
         let rates = ReceivingRates(setup.limits, now: core.now)
-        if setup.streamsMessages || rates != nil { streams = PieceTraffic() }
+        let streams = setup.streamsMessages || rates != nil ? PieceTraffic() : nil
+        if setup.tellsControlFrames || record != nil || streams != nil {
+            extras = WebSocketExtras(record, streams, setup.tellsControlFrames ? ControlInbox() : nil)
+        }
         if setup.streamsMessages { session.streamMessages() }
         if rates != nil { session.countFrames() }
-        if setup.tellsControlFrames { extras = WebSocketExtras(ControlInbox()) }
         streams?.isReceiving = setup.streamsMessages
         streams?.rates = rates
     }
@@ -111,10 +113,10 @@ public actor WebSocket {
     deinit {
         let channel = unsafe LoopBound(loopChannel, on: loop.thread)
         // A timer of the end finds nobody when it fires.
-        let timer = sessionTimer?.id
+        let timer = sessionTimer
         let follower = unsafe LoopBound(loopFollower, on: loop.thread)
         loop.execute { core in
-            if let timer { core.cancel(timer) }
+            if timer != .none { core.cancel(timer) }
             channel.value.reset()
             follower.value?.ended()
         }
@@ -124,6 +126,9 @@ public actor WebSocket {
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
+
+    /// The subprotocol that both sides agreed on; `nil` when there is none.
+    public nonisolated var subprotocol: String? { agreed?.name }
 
     /// The connection's transport.
     var channel: Channel { unsafe loopChannel }
@@ -189,36 +194,45 @@ public actor WebSocket {
     /// Arms the timer for the session's next deadline; one that is armed for an earlier instant is left and looks again.
     func armSessionTimer() {
         guard ending.isAttached, let deadline = session.deadline else { return }
-        if let armed = sessionTimer, armed.instant <= deadline { return }
+        let core = channel.core
+        if let armed = core.deadline(of: sessionTimer), armed <= deadline { return }
         stopSessionTimer()
-        let id = channel.core.schedule(self, at: deadline, keepsTarget: channel.keepsHandler)
-        sessionTimer = ArmedTimer(id: id, instant: deadline)
+        sessionTimer = core.schedule(self, at: deadline, keepsTarget: channel.keepsHandler)
     }
 
     func stopSessionTimer() {
-        if let sessionTimer { channel.core.cancel(sessionTimer.id) }
-        sessionTimer = nil
+        if sessionTimer != .none { channel.core.cancel(sessionTimer) }
+        sessionTimer = .none
     }
 
     /// Whether that was the timer of the session, which then isn't armed any more.
     func takeSessionTimer(_ timer: TimerID) -> Bool {
-        guard timer == sessionTimer?.id else { return false }
-        sessionTimer = nil
+        guard timer == sessionTimer else { return false }
+        sessionTimer = .none
         return true
     }
 
-    /// Has `body` called once when the connection has ended, on its loop; never where it has by now.
-    package func onEnd(_ body: @escaping @Sendable (isolated WebSocket) -> Void) {
-        ended = body
+    /// Has an observer told once when the connection has ended, on its loop; never where it has by now.
+    package func onEnd(_ observer: EndObserver) {
+        endObserver = observer
     }
 
     /// Tells who asked for it that the connection has ended.
-    func tellEnd() { ended.take()?(self) }
+    func tellEnd() { endObserver.take()?.ended(self) }
 
     /// Notes in which task the handler runs, until the connection is closed.
     func noteHandlerTask(_ task: TaskIdentity) { handlerTask = task }
 
     @usableFromInline var isHandlerTaskCurrent: Bool { handlerTask.isCurrent }
+}
+
+/// Who hears of the end of connections; one for all that are kept alike.
+package final class EndObserver: Sendable {
+    let ended: @Sendable (isolated WebSocket) -> Void
+
+    package init(_ ended: @escaping @Sendable (isolated WebSocket) -> Void) {
+        self.ended = ended
+    }
 }
 
 /// What a connection is made with.

@@ -339,7 +339,7 @@ public actor ReconnectingWebSocket {
             (socket: isolated WebSocket, argument: (ReconnectingReference, Int)) -> ReconnectingEnd? in
             let (reference, number) = argument
             if socket.ending.phase == .closed { return ReconnectingEnd(of: socket) }
-            socket.onEnd { socket in reference.ended(number, ReconnectingEnd(of: socket)) }
+            socket.onEnd(EndObserver { socket in reference.ended(number, ReconnectingEnd(of: socket)) })
             return nil
         }
         resumeReceivers()
@@ -691,7 +691,7 @@ public actor ReconnectingWebSocket {
     private func takeMessage(of socket: WebSocket) async throws(WebSocketError) -> Message? {
         let (message, id) = socket.onLoop(loop) { socket, _ in
             let message = socket.takeMessage()
-            return (message, message == nil ? socket.waiters.nextID() : 0)
+            return (message, message == nil ? socket.nextWaitID() : 0)
         }
         if let message { return message }
         do {

@@ -67,8 +67,3 @@ public struct Latency: Sendable, Hashable {
         return .microseconds(recent.sorted()[max(rank, 1) - 1])
     }
 }
-
-/// Where a session keeps what its round trips have shown.
-final class RoundTrips {
-    var latency = Latency()
-}

@@ -58,34 +58,12 @@ public enum PingPolicy: Sendable, Hashable {
 /// A ping goes out every interval whether or not there is traffic, so that the round trip is known. Any byte that arrives
 /// is a sign of life.
 struct Liveness: Sendable {
-    // Every idle connection holds these: nanoseconds rather than durations, one instant rather than two, and what is the
-    // same for many connections in a place that they share.
-    private let times: PingTimes
-    private var interval: Int64
+    // Every idle connection holds these: nanoseconds rather than durations, one instant rather than two. The policy, which is the
+    // same for many connections, is handed in.
     private var ping = CompactInstant()
-    private var silence = CompactInstant()
-    private var lastID: UInt64 = 0
-    /// Pings without a pong, the oldest first.
-    private var outstanding: [Ping] = []
-
-    private struct Ping: Sendable {
-        var id: UInt64
-        var sent: Instant
-        /// Of the app's; `nil` where it is the identity.
-        var payload: [UInt8]?
-    }
-
-    /// The most pings that are remembered; older ones are forgotten.
-    private static let maximumOutstanding = 32
-
-    init(_ pings: PingPolicy, now: Instant) {
-        self.init(PingTimes(pings), now: now)
-    }
 
     init(_ times: PingTimes, now: Instant) {
-        self.times = times
-        interval = times.shortest
-        if interval > 0 { nextPing = now.advanced(by: .nanoseconds(interval)) }
+        if times.shortest > 0 { nextPing = now.advanced(by: .nanoseconds(times.shortest)) }
     }
 
     private var nextPing: Instant? {
@@ -93,21 +71,10 @@ struct Liveness: Sendable {
         set { ping.instant = newValue }
     }
 
-    /// Since when the peer hasn't been heard of, while a sign of life is waited for.
-    private var silentSince: Instant? {
-        get { silence.instant }
-        set { silence.instant = newValue }
-    }
-
-    /// When ``deadlinePassed(now:)`` has something to say.
-    var deadline: Instant? {
-        guard let silentUntil else { return nextPing }
+    /// When ``deadlinePassed(_:_:now:lastHeard:)`` has something to say.
+    func deadline(_ times: PingTimes, _ pings: SentPings?) -> Instant? {
+        guard let silentUntil = pings?.silentUntil(times) else { return nextPing }
         return min(silentUntil, nextPing ?? silentUntil)
-    }
-
-    /// When the peer must have been heard of.
-    private var silentUntil: Instant? {
-        silentSince?.advanced(by: .nanoseconds(times.timeout))
     }
 
     enum Verdict: Sendable {
@@ -119,38 +86,84 @@ struct Liveness: Sendable {
     /// Says what is due.
     ///
     /// - Parameters:
+    ///   - times: the policy.
+    ///   - pings: the pings so far.
     ///   - now: the time.
     ///   - lastHeard: when something last arrived from the peer.
     /// - Returns: what to do.
-    mutating func deadlinePassed(now: Instant, lastHeard: Instant) -> Verdict {
-        if let silentSince, let silentUntil, now >= silentUntil {
+    mutating func deadlinePassed(
+        _ times: PingTimes,
+        _ pings: SentPings,
+        now: Instant,
+        lastHeard: Instant
+    ) -> Verdict {
+        if let silentSince = pings.silentSince, let silentUntil = pings.silentUntil(times), now >= silentUntil {
             if lastHeard <= silentSince { return .silent(silentSince.duration(to: now)) }
-            self.silentSince = nil
+            pings.isHeard()
         }
         guard let due = nextPing, now >= due else { return .fine }
-        adapt()
-        nextPing = now.advanced(by: .nanoseconds(interval))
-        // Silence counts from the first ping that nothing has followed, so a sign of life since then makes it this one.
-        if silentSince.map({ lastHeard > $0 }) ?? true { silentSince = now }
+        nextPing = now.advanced(by: .nanoseconds(pings.nextInterval(times)))
+        pings.awaitsSign(now: now, lastHeard: lastHeard)
         return .ping
     }
 
-    /// Chooses the interval behind a ping that is due: longer, if those before it were answered.
-    private mutating func adapt() {
-        guard times.longest > times.shortest, lastID > 0 else { return }
-        interval = outstanding.isEmpty ? min(times.longest, interval + interval / 2) : times.shortest
+    /// No more pings.
+    mutating func stop() { nextPing = nil }
+}
+
+/// The pings of a connection: which of them a pong answers, what the round trips have shown, and since when a sign of life is waited
+/// for.
+///
+/// An object, because a connection that hasn't been pinged has no room for it.
+final class SentPings {
+    private var lastID: UInt64 = 0
+    /// Pings without a pong, the oldest first.
+    private var outstanding: [Ping] = []
+    /// Since when the peer hasn't been heard of, while a sign of life is waited for.
+    private(set) var silentSince: Instant?
+    /// The time from one ping to the next, in nanoseconds; 0 before the first.
+    private var interval: Int64 = 0
+
+    /// What the round trips have shown.
+    private(set) var latency = Latency()
+
+    private struct Ping {
+        var id: UInt64
+        var sent: Instant
+        /// Of the app's; `nil` where it is the identity.
+        var payload: [UInt8]?
     }
 
-    /// No more pings, and no more waiting for the peer.
-    mutating func stop() {
-        nextPing = nil
-        silentSince = nil
+    /// The most pings that are remembered; older ones are forgotten.
+    private static let maximumOutstanding = 32
+
+    /// Chooses the interval after a ping that is due: longer, if those before it were answered.
+    func nextInterval(_ times: PingTimes) -> Int64 {
+        let (present, isGood) = (max(interval, times.shortest), lastID > 0 && outstanding.isEmpty)
+        interval = isGood ? min(times.longest, present + present / 2) : times.shortest
+        return interval
     }
+
+    // MARK: Silence
+
+    /// When the peer must have been heard of.
+    func silentUntil(_ times: PingTimes) -> Instant? {
+        silentSince?.advanced(by: .nanoseconds(times.timeout))
+    }
+
+    /// A ping is due, and the peer owes a sign of life.
+    func awaitsSign(now: Instant, lastHeard: Instant) {
+        // Silence counts from the first ping that nothing has followed, so a sign of life since then makes it this one.
+        if silentSince.map({ lastHeard > $0 }) ?? true { silentSince = now }
+    }
+
+    /// No sign of life is waited for any more.
+    func isHeard() { silentSince = nil }
 
     // MARK: Round trips
 
     /// A new identity for a ping that goes out now.
-    mutating func nextPing(now: Instant, payload: [UInt8]? = nil) -> UInt64 {
+    func next(now: Instant, payload: [UInt8]? = nil) -> UInt64 {
         lastID += 1
         outstanding.append(Ping(id: lastID, sent: now, payload: payload))
         if outstanding.count > Self.maximumOutstanding { outstanding.removeFirst() }
@@ -160,7 +173,7 @@ struct Liveness: Sendable {
     /// The ping that a pong answers; earlier ones count as answered with it (RFC 6455 section 5.5.3).
     ///
     /// - Returns: `nil` for a pong that nobody asked for, which is allowed.
-    mutating func pong(_ payload: [UInt8], now: Instant) -> (id: UInt64, roundTrip: Duration)? {
+    func pong(_ payload: [UInt8], now: Instant) -> (id: UInt64, roundTrip: Duration)? {
         let identity = payload.count == 8 ? payload.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : nil
         let answered = outstanding.firstIndex { ping in
             if let own = ping.payload { own == payload } else { ping.id == identity }
@@ -169,7 +182,9 @@ struct Liveness: Sendable {
         let (id, sent) = (outstanding[index].id, outstanding[index].sent)
         // Usually the only one: then nothing is kept of it, as most connections are idle from here to the next ping.
         outstanding = index + 1 == outstanding.count ? [] : Array(outstanding[(index + 1)...])
-        return (id, sent.duration(to: now))
+        let roundTrip = sent.duration(to: now)
+        latency.record(roundTrip)
+        return (id, roundTrip)
     }
 
     static func payload(_ id: UInt64) -> [UInt8] {

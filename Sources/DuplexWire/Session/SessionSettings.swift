@@ -11,6 +11,12 @@ package final class SessionSettings: Sendable {
     package let closeTimeout: Duration
     let limits: AssemblyLimits
     let pings: PingTimes
+    /// How many frames ``WebSocketSession/nextEvent(in:at:now:)`` begins at one instant.
+    let frames: Int32
+
+    /// The most frames of one connection that are parsed in a turn: those who send empty ones keep the others waiting for
+    /// some twenty microseconds each.
+    package static let framesPerTurn: Int32 = 512
 
     /// Makes settings.
     ///
@@ -18,11 +24,14 @@ package final class SessionSettings: Sendable {
     ///   - limits: what the peer may make this side hold.
     ///   - pings: when to ping. Default: a ping every 20 s, and 20 s for its pong.
     ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
+    ///   - frames: how many frames are begun at one instant, as ``WebSocketSession/beginTurn()`` says. Default: those of a turn.
     package init(
         limits: MessageLimits = .internet,
         pings: PingPolicy = .every(.seconds(20), timeout: .seconds(20)),
-        closeTimeout: Duration = .seconds(10)
+        closeTimeout: Duration = .seconds(10),
+        frames: Int32 = SessionSettings.framesPerTurn
     ) {
+        self.frames = frames
         inboxMessages = limits.inboxMessages
         inboxBytes = limits.inboxBytes
         self.closeTimeout = closeTimeout

@@ -93,53 +93,88 @@ public final class WebSocketSession {
     private var arrival: Arrival
     /// Not checked for overlapping accesses: it is one byte that is set and read at once, and each message asks.
     @safe @exclusivity(unchecked) private var ending = SessionEnding()
-    /// How many frames ``nextEvent(in:at:now:)`` begins at one instant, and how many it still does.
-    private var frameBound = Int32.max
-    private var framesAllowed = Int32.max
+    /// Whether the last message to arrive was begun and never ended, and nothing more will come.
+    package private(set) var endedWithinMessage = false
+    /// When the first message had come, from ``began`` on; means something once a message has arrived.
+    private var firstMessageAfter = ShortTime(.zero)
 
     /// What it was made with.
     package let settings: SessionSettings
-    private let maskingKeys: MaskingKeys?
-    /// How the connection ended, or how far its end has come.
-    public private(set) var report = CloseReport()
-    /// When the closing handshake must have come to its end.
-    private var closing = CompactInstant()
-
     /// permessage-deflate, if it was agreed on: everything that it needs lies behind this one reference, and messages
     /// that aren't compressed don't ask for it.
     package let compression: MessageCompression?
-    /// What is needed for messages in pieces; there is none where all are whole.
-    private var streaming: MessageStreaming?
+    /// What there is from the first frame on that goes the long way, or the first ping; see ``extras``.
+    private var keptExtras: Extras?
 
-    // What arrives.
-    private var headers = FrameHeaderParser()
-    /// Whether the last message to arrive was begun and never ended, and nothing more will come; a byte behind fifteen.
-    package private(set) var endedWithinMessage = false
-    /// The frame whose payload is being taken; of a control frame, the payload stays here until the next one.
-    private var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
-    /// The message that has begun and is put together.
-    private var partial: PartialMessage?
     /// When something last arrived.
     private var lastHeard: Instant
-
-    // What is to be sent, and when.
-    private var control = ControlOutput()
     private var liveness: Liveness
     // What has gone over the connection: plain numbers, since every message counts.
     private var messagesIn = 0
     private var messagesOut = 0
     private var bytesIn = 0
     private var bytesOut = 0
-    private var controlFramesIn: UInt32 = 0
-    private var controlFramesOut: UInt32 = 0
-    /// Sees the frames, if there is one.
-    private var tap: SessionTap?
     /// When the session was made.
     package let began: Instant
-    /// Means something once a message has arrived.
-    private var firstMessageAt: Instant
-    /// There is one once a pong has come: a connection that is never pinged has no room for it.
-    private var roundTrips: RoundTrips?
+
+    /// What a connection needs for frames that aren't whole messages, for pings and for its end.
+    ///
+    /// Behind one reference: an idle connection whose messages come whole has none of it.
+    private final class Extras {
+        let maskingKeys: MaskingKeys?
+        /// Sees the frames, if there is one.
+        var tap: SessionTap?
+        /// What is needed for messages in pieces; there is none where all are whole.
+        var streaming: MessageStreaming?
+        var headers = FrameHeaderParser()
+        /// The frame whose payload is being taken; of a control frame, the payload stays here until the next one.
+        var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
+        /// How many frames are still begun at this instant.
+        var framesAllowed: Int32
+        /// The message that has begun and is put together.
+        var partial: PartialMessage?
+        /// What is to be sent.
+        var control = ControlOutput()
+        var controlFramesIn: UInt32 = 0
+        var controlFramesOut: UInt32 = 0
+        /// From the first one on.
+        var sentPings: SentPings?
+        var report = CloseReport()
+        /// When the closing handshake must have come to its end.
+        var closing: Instant?
+
+        init(framesAllowed: Int32, _ maskingKeys: MaskingKeys? = nil, _ tap: SessionTap? = nil) {
+            self.framesAllowed = framesAllowed
+            self.maskingKeys = maskingKeys
+            self.tap = tap
+        }
+    }
+
+    private var extras: Extras {
+        if let keptExtras { return keptExtras }
+        let made = Extras(framesAllowed: settings.frames)
+        keptExtras = made
+        return made
+    }
+
+    private var pings: SentPings {
+        if let sent = keptExtras?.sentPings { return sent }
+        let made = SentPings()
+        extras.sentPings = made
+        return made
+    }
+
+    private var maskingKeys: MaskingKeys? { keptExtras?.maskingKeys }
+
+    private var tap: SessionTap? {
+        get { keptExtras?.tap }
+        set { if keptExtras != nil || newValue != nil { extras.tap = newValue } }
+    }
+
+    private var streaming: MessageStreaming? {
+        get { keptExtras?.streaming }
+        set { if keptExtras != nil || newValue != nil { extras.streaming = newValue } }
+    }
 
     /// A frame whose payload hasn't arrived whole.
     private struct IncomingFrame: Sendable {
@@ -169,7 +204,7 @@ public final class WebSocketSession {
         maskingKeys: MaskingKeys? = nil,
         now: Instant
     ) {
-        let settings = SessionSettings(limits: limits, pings: pings, closeTimeout: closeTimeout)
+        let settings = SessionSettings(limits: limits, pings: pings, closeTimeout: closeTimeout, frames: .max)
         self.init(role: role, settings: settings, maskingKeys: maskingKeys, now: now)
     }
 
@@ -196,7 +231,7 @@ public final class WebSocketSession {
     ) {
         self.init(
             role: role,
-            settings: SessionSettings(limits: limits, pings: pings, closeTimeout: closeTimeout),
+            settings: SessionSettings(limits: limits, pings: pings, closeTimeout: closeTimeout, frames: .max),
             maskingKeys: maskingKeys,
             compression: compression,
             tap: tap,
@@ -224,14 +259,13 @@ public final class WebSocketSession {
         precondition(role == .server || maskingKeys != nil, "A client masks its frames, and needs keys for it.")
         self.role = role
         self.settings = settings
-        // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
-        self.maskingKeys = role == .client ? maskingKeys : nil
         self.compression = compression
-        self.tap = tap
+        // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
+        let keys = role == .client ? maskingKeys : nil
+        keptExtras = keys == nil && tap == nil ? nil : Extras(framesAllowed: settings.frames, keys, tap)
         arrival = tap == nil ? .message : .frame
         lastHeard = now
         began = now
-        firstMessageAt = now
         liveness = Liveness(settings.pings, now: now)
     }
 
@@ -251,14 +285,17 @@ public final class WebSocketSession {
 
     /// How much is held of a message that is put together, and the room that it takes.
     var heldSize: (count: Int, capacity: Int)? {
-        partial.map { ($0.assembler.buffer.count, $0.assembler.buffer.capacity) }
+        keptExtras?.partial.map { ($0.assembler.buffer.count, $0.assembler.buffer.capacity) }
     }
 
     /// Whether a message has begun to arrive and not ended.
-    private var isMidMessage: Bool { partial != nil || streaming?.incoming != nil }
+    private var isMidMessage: Bool { keptExtras?.partial != nil || streaming?.incoming != nil }
+
+    /// How the connection ended, or how far its end has come.
+    public var report: CloseReport { keptExtras?.report ?? CloseReport() }
 
     /// The payload of the ping or the pong of the last event.
-    public var controlPayload: [UInt8] { frame.control }
+    public var controlPayload: [UInt8] { keptExtras?.frame.control ?? [] }
 
     /// The longest whole message accepted, as ``MessageLimits/messageSize`` says.
     package var messageSize: ByteCount { limits.messageSize }
@@ -275,13 +312,13 @@ public final class WebSocketSession {
         counts.messagesSent = messagesOut
         counts.bytesReceived = bytesIn
         counts.bytesSent = bytesOut
-        counts.controlFramesReceived = Int(controlFramesIn)
-        counts.controlFramesSent = Int(controlFramesOut)
+        counts.controlFramesReceived = Int(keptExtras?.controlFramesIn ?? 0)
+        counts.controlFramesSent = Int(keptExtras?.controlFramesOut ?? 0)
         return counts
     }
 
     /// When the first message had arrived whole; `nil` before.
-    package var firstMessage: Instant? { messagesIn > 0 ? firstMessageAt : nil }
+    package var firstMessage: Instant? { messagesIn > 0 ? began.advanced(by: firstMessageAfter.duration) : nil }
 
     /// When the peer was last heard of.
     package var lastHeardOf: Instant { lastHeard }
@@ -289,7 +326,7 @@ public final class WebSocketSession {
     /// Takes note of a message that has arrived whole.
     @inline(__always)
     private func countArrived(_ bytes: Int, _ now: Instant) {
-        if messagesIn == 0 { firstMessageAt = now }
+        if messagesIn == 0 { firstMessageAfter = ShortTime(began.duration(to: now)) }
         messagesIn &+= 1
         bytesIn &+= bytes
     }
@@ -323,7 +360,7 @@ public final class WebSocketSession {
             return .message(message.kind, .input(message.range))
         }
         guard position < input.byteCount || hasMoreToGive else { return nil }
-        if now != lastHeard { framesAllowed = frameBound }
+        if now != lastHeard { extras.framesAllowed = settings.frames }
         lastHeard = now
         return nextPart(&input, &position, now)
     }
@@ -381,7 +418,7 @@ public final class WebSocketSession {
             if let failure = streaming?.failure { throw failure }
             while arrival != .nothing {
                 if arrival != .payload {
-                    guard framesAllowed > 0 else { return nil }
+                    guard extras.framesAllowed > 0 else { return nil }
                     guard let header = try nextHeader(input.bytes, &position) else { return nil }
                     tap?.began(header)
                     try check(header)
@@ -400,8 +437,9 @@ public final class WebSocketSession {
     }
 
     private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(WebSocketProtocolError) -> FrameHeader? {
-        let header = try headers.parse(input, from: &position)
-        if headers.isMidHeader { arrival = .frame }
+        let extras = extras
+        let header = try extras.headers.parse(input, from: &position)
+        if extras.headers.isMidHeader { arrival = .frame }
         return header
     }
 
@@ -448,18 +486,18 @@ public final class WebSocketSession {
         }
     }
 
-    /// Bounds the work of a turn: so many frames are begun at one instant, and then ``nextEvent(in:at:now:)`` leaves what there
-    /// is until it is asked at a later one.
+    /// Allows the frames of a turn, as ``SessionSettings/frames`` says.
+    ///
+    /// Without it, so many are begun at one instant, and then ``nextEvent(in:at:now:)`` leaves what there is until it is asked at a
+    /// later one.
     ///
     /// Empty frames, pings and pongs cost their sender next to nothing, and most of them make no message whose number could be
-    /// bounded. Those that ``nextWholeMessage(in:at:now:)`` gives are the owner's to count. Default: any number.
-    package func boundFrames(to count: Int32) {
-        frameBound = count
-        framesAllowed = count
-    }
+    /// bounded. Those that ``nextWholeMessage(in:at:now:)`` gives are the owner's to count.
+    package func beginTurn() { keptExtras?.framesAllowed = settings.frames }
 
     private func begin(_ header: FrameHeader, _ now: Instant) throws(WebSocketProtocolError) {
-        framesAllowed &-= frameBound == .max ? 0 : 1
+        let extras = extras
+        extras.framesAllowed &-= settings.frames == .max ? 0 : 1
         if let streaming, header.opcode != .continuation { streaming.frames &+= 1 }
         if !header.opcode.isControl {
             if !isMidMessage { beginMessage(header, now) }
@@ -468,11 +506,11 @@ public final class WebSocketSession {
             } else if let compression, compression.isInflating {
                 try beginFragment(header.payloadLength, of: compression)
             } else {
-                try partial?.assembler.beginFragment(length: header.payloadLength, limits: limits)
+                try extras.partial?.assembler.beginFragment(length: header.payloadLength, limits: limits)
             }
         }
         arrival = .payload
-        frame = IncomingFrame(
+        extras.frame = IncomingFrame(
             opcode: header.opcode,
             isFinal: header.isFinal,
             key: header.maskingKey ?? 0,
@@ -486,7 +524,8 @@ public final class WebSocketSession {
             streaming.incoming = IncomingPieces(kind, limits: limits.streamed(streaming.limit))
         } else {
             let buffer = header.reservedBits != 0 ? compression?.buffer?.take() : nil
-            partial = PartialMessage(MessageAssembler(kind, pace: MessagePace(limits, now: now), buffer: buffer ?? []))
+            let assembler = MessageAssembler(kind, pace: MessagePace(limits, now: now), buffer: buffer ?? [])
+            extras.partial = PartialMessage(assembler)
         }
         compression?.beginMessage(isCompressed: header.reservedBits != 0)
     }
@@ -499,57 +538,59 @@ public final class WebSocketSession {
         _ position: inout Int,
         _ now: Instant
     ) throws(WebSocketProtocolError) -> Event? {
-        if let streaming, streaming.incoming != nil, !frame.opcode.isControl {
+        let extras = extras
+        if let streaming, streaming.incoming != nil, !extras.frame.opcode.isControl {
             return try takePiece(&input, &position, streaming)
         }
-        let count = Int(min(frame.remaining, UInt64(input.byteCount - position)))
+        let count = Int(min(extras.frame.remaining, UInt64(input.byteCount - position)))
         let range = position..<(position + count)
-        if frame.key != 0 {
-            input.mask(range, with: frame.key)
-            frame.key = Masking.rotated(frame.key, by: count)
+        if extras.frame.key != 0 {
+            input.mask(range, with: extras.frame.key)
+            extras.frame.key = Masking.rotated(extras.frame.key, by: count)
         }
         position = range.upperBound
-        frame.remaining -= UInt64(count)
+        extras.frame.remaining -= UInt64(count)
         let bytes = input.bytes.extracting(range)
         tap?.arrived(bytes)
-        if !frame.opcode.isControl { partial?.assembler.pace?.received(count, now: now) }
-        if frame.opcode.isControl {
-            frame.control.append(bytes)
-            try checkClosePrefix()
+        if !extras.frame.opcode.isControl { extras.partial?.assembler.pace?.received(count, now: now) }
+        if extras.frame.opcode.isControl {
+            extras.frame.control.append(bytes)
+            try checkClosePrefix(extras.frame)
         } else if let compression, compression.isInflating {
-            try partial?.assembler.inflate(bytes, with: compression.inflater, limits: limits)
+            try extras.partial?.assembler.inflate(bytes, with: compression.inflater, limits: limits)
         } else {
-            try partial?.assembler.append(bytes, expected: frame.remaining)
+            try extras.partial?.assembler.append(bytes, expected: extras.frame.remaining)
         }
-        if frame.remaining > 0 { return nil }
+        if extras.frame.remaining > 0 { return nil }
         endFrame()
-        return try complete(now)
+        return try complete(extras, now)
     }
 
     /// What a close frame must not say is a violation before its frame has come whole, as it is in a text.
-    private func checkClosePrefix() throws(WebSocketProtocolError) {
+    private func checkClosePrefix(_ frame: IncomingFrame) throws(WebSocketProtocolError) {
         guard frame.opcode == .close, frame.remaining > 0, frame.control.count >= 2 else { return }
         try CloseFrame.check(prefix: frame.control)
     }
 
-    private func complete(_ now: Instant) throws(WebSocketProtocolError) -> Event? {
-        if frame.opcode.isControl { controlFramesIn &+= 1 }
-        switch frame.opcode {
+    private func complete(_ extras: Extras, _ now: Instant) throws(WebSocketProtocolError) -> Event? {
+        if extras.frame.opcode.isControl { extras.controlFramesIn &+= 1 }
+        switch extras.frame.opcode {
         case .ping:
-            if canSend { control.pong(frame.control) }
+            if canSend { extras.control.pong(extras.frame.control) }
             return .ping
         case .pong:
-            guard let (id, roundTrip) = liveness.pong(frame.control, now: now) else { return .unaskedPong }
-            record(roundTrip)
+            guard let (id, roundTrip) = extras.sentPings?.pong(extras.frame.control, now: now) else {
+                return .unaskedPong
+            }
             return .pong(id, roundTrip: roundTrip)
         case .close:
-            return try peerClose(frame.control)
+            return try peerClose(extras.frame.control)
         default:
-            guard frame.isFinal else { return nil }
+            guard extras.frame.isFinal else { return nil }
             let isInflated = compression?.isInflating == true
             if isInflated, let compression { try endInflating(compression) }
-            guard let message = partial?.assembler else { return nil }
-            partial = nil
+            guard let message = extras.partial?.assembler else { return nil }
+            extras.partial = nil
             awaitFrame()
             let buffer = try message.finish()
             countArrived(buffer.count, now)
@@ -559,11 +600,13 @@ public final class WebSocketSession {
     }
 
     private func peerClose(_ payload: [UInt8]) throws(WebSocketProtocolError) -> Event {
-        report.received = try CloseFrame(payload: payload)
+        let frame = try CloseFrame(payload: payload)
+        let extras = extras
+        extras.report.received = frame
         // RFC 6455 section 5.5.1: nothing follows a close frame.
         ending.take(.hears)
         stopListening()
-        if report.initiator == nil { report.initiator = .remote }
+        if extras.report.initiator == nil { extras.report.initiator = .remote }
         return .peerClose
     }
 
@@ -574,9 +617,14 @@ public final class WebSocketSession {
         arrival = .nothing
         ending.take(.deafens)
         compression?.inflater.stop()
-        partial = nil
+        keptExtras?.partial = nil
         streaming?.stopGiving()
+        stopPings()
+    }
+
+    private func stopPings() {
         liveness.stop()
+        keptExtras?.sentPings?.isHeard()
     }
 
     // MARK: Looking for the end
@@ -585,7 +633,7 @@ public final class WebSocketSession {
 
     /// Begins to look for the peer's close frame in what comes next and isn't to be parsed yet; `nil` within a frame.
     package func searchClose() -> CloseSearch? {
-        guard arrival == .message || arrival == .frame, !headers.isMidHeader else { return nil }
+        guard arrival == .message || arrival == .frame, !isMidHeader else { return nil }
         return CloseSearch(isMasked: role == .server)
     }
 
@@ -597,8 +645,9 @@ public final class WebSocketSession {
     /// - Returns: false where the frame is none that may be answered; it is judged when it is parsed.
     package func peerCloses(ahead payload: [UInt8]) -> Bool {
         guard state == .open, let frame = try? CloseFrame(payload: payload) else { return false }
-        report.received = frame
-        if report.initiator == nil { report.initiator = .remote }
+        let extras = extras
+        extras.report.received = frame
+        if extras.report.initiator == nil { extras.report.initiator = .remote }
         ending.take(.finds)
         return true
     }
@@ -645,7 +694,8 @@ public final class WebSocketSession {
     package var hasMoreToGive: Bool {
         guard let streaming else { return false }
         if streaming.failure != nil { return true }
-        return arrival == .payload && !frame.opcode.isControl && streaming.incoming != nil
+        guard arrival == .payload, let frame = keptExtras?.frame else { return false }
+        return !frame.opcode.isControl && streaming.incoming != nil
             && (frame.remaining == 0 || streaming.incoming?.inflatesMore == true)
     }
 
@@ -662,6 +712,7 @@ public final class WebSocketSession {
         unmask(&input, range)
         position = range.upperBound
         tap?.arrived(input.bytes.extracting(range))
+        let frame = extras.frame
         if frame.remaining == 0 { endFrame() }
         let isLast = frame.remaining == 0 && frame.isFinal
         return try give(input.bytes.extracting(range), isLast, nil, streaming) { count in
@@ -674,19 +725,23 @@ public final class WebSocketSession {
         tap?.ended()
     }
 
+    /// Whether some bytes of a header have come.
+    private var isMidHeader: Bool { keptExtras?.headers.isMidHeader == true }
+
     /// The next byte begins a frame.
     private func awaitFrame() { arrival = tap == nil && !isMidMessage ? .message : .frame }
 
     private func payloadCount(_ input: borrowing MutableRawSpan, _ position: Int, _ most: Int) -> Int {
-        min(Int(min(frame.remaining, UInt64(input.byteCount - position))), most)
+        min(Int(min(extras.frame.remaining, UInt64(input.byteCount - position))), most)
     }
 
     private func unmask(_ input: inout MutableRawSpan, _ range: Range<Int>) {
-        if frame.key != 0 {
-            input.mask(range, with: frame.key)
-            frame.key = Masking.rotated(frame.key, by: range.count)
+        let extras = extras
+        if extras.frame.key != 0 {
+            input.mask(range, with: extras.frame.key)
+            extras.frame.key = Masking.rotated(extras.frame.key, by: range.count)
         }
-        frame.remaining -= UInt64(range.count)
+        extras.frame.remaining -= UInt64(range.count)
     }
 
     /// Makes a piece of what came, as far as it is right.
@@ -770,11 +825,12 @@ public final class WebSocketSession {
         _ streaming: MessageStreaming,
         _ inflater: any MessageInflater
     ) -> InflateStep {
+        let extras = extras
         let count = payloadCount(input, position, Self.inflatingStep)
         let inflatesMore = streaming.incoming?.inflatesMore == true
         if count == 0 && !inflatesMore {
-            if frame.remaining > 0 { return .inputTaken }
-            if !frame.isFinal { return .frameTaken }
+            if extras.frame.remaining > 0 { return .inputTaken }
+            if !extras.frame.isFinal { return .frameTaken }
             switch inflater.inflateEnd(into: &output, upTo: min(most, 1_024)) {
             case .outputFull: return .more
             case .inputTaken: return .messageTaken
@@ -782,7 +838,7 @@ public final class WebSocketSession {
             }
         }
         let room = min(most, max(1_024, 4 * count, inflatesMore ? Self.inflatingStep : 0))
-        let key = frame.key
+        let key = extras.frame.key
         let range = position..<(position + count)
         unmask(&input, range)
         var taken = 0
@@ -791,9 +847,9 @@ public final class WebSocketSession {
         tap?.arrived(input.bytes.extracting(range.lowerBound..<position))
         if taken < count {
             // The owner hands in these again, perhaps from elsewhere, and as they came.
-            frame.remaining += UInt64(count - taken)
-            frame.key = key == 0 ? 0 : Masking.rotated(key, by: taken)
-            if key != 0 { input.mask(position..<range.upperBound, with: frame.key) }
+            extras.frame.remaining += UInt64(count - taken)
+            extras.frame.key = key == 0 ? 0 : Masking.rotated(key, by: taken)
+            if key != 0 { input.mask(position..<range.upperBound, with: extras.frame.key) }
         }
         streaming.incoming?.inflatesMore = progress == .outputFull
         return progress == .corrupt ? .corrupt : .more
@@ -881,19 +937,20 @@ public final class WebSocketSession {
     // MARK: Control frames
 
     /// Whether pongs, pings or a close frame wait to be sent.
-    package var hasControlOutput: Bool { !control.isEmpty }
+    package var hasControlOutput: Bool { keptExtras?.control.isEmpty == false }
 
     /// The room that ``writeControlOutput(into:)`` needs, in bytes.
     public var controlOutputSize: Int {
-        control.frames.count * (FrameHeader.maximumSize + FrameHeader.maximumControlPayload)
+        (keptExtras?.control.frames.count ?? 0) * (FrameHeader.maximumSize + FrameHeader.maximumControlPayload)
     }
 
     /// Writes the pongs, pings and the close frame that wait.
     ///
     /// - Parameter output: must have room for ``controlOutputSize``.
     public func writeControlOutput(into output: inout OutputRawSpan) {
-        for frame in control.takeAll() {
-            controlFramesOut &+= 1
+        guard let extras = keptExtras else { return }
+        for frame in extras.control.takeAll() {
+            extras.controlFramesOut &+= 1
             let key = maskingKeys?.next()
             write(frame.opcode, frame.payload.span.raw, key, into: &output)
             output.append(frame.payload.span.raw)
@@ -910,14 +967,10 @@ public final class WebSocketSession {
     ///   - now: the time.
     /// - Returns: an identity, which comes back with its pong.
     public func ping(_ payload: [UInt8]? = nil, now: Instant) -> UInt64 {
-        guard let payload else {
-            let id = liveness.nextPing(now: now)
-            if canSend { control.ping(Liveness.payload(id)) }
-            return id
-        }
-        let cut = Array(payload.prefix(FrameHeader.maximumControlPayload))
-        let id = liveness.nextPing(now: now, payload: cut)
-        if canSend { control.ping(cut) }
+        let extras = extras
+        let cut = payload.map { Array($0.prefix(FrameHeader.maximumControlPayload)) }
+        let id = pings.next(now: now, payload: cut)
+        if canSend { extras.control.ping(cut ?? SentPings.payload(id)) }
         return id
     }
 
@@ -947,7 +1000,8 @@ public final class WebSocketSession {
     /// section 7.1.7).
     public func fail(_ error: WebSocketProtocolError, now: Instant) {
         stopListening()
-        if report.error == nil { report.error = error }
+        let extras = extras
+        if extras.report.error == nil { extras.report.error = error }
         sendClose(CloseFrame(code: error.closeCode, reason: error.message), initiator: .local, now)
     }
 
@@ -955,11 +1009,12 @@ public final class WebSocketSession {
         guard canSend else { return }
         ending.take(.sends)
         compression?.deflater?.stop()
-        report.sent = frame
-        if report.initiator == nil { report.initiator = initiator }
-        control.close(frame.payload)
-        liveness.stop()
-        closing.instant = now.advanced(by: closeTimeout)
+        let extras = extras
+        extras.report.sent = frame
+        if extras.report.initiator == nil { extras.report.initiator = initiator }
+        extras.control.close(frame.payload)
+        stopPings()
+        extras.closing = now.advanced(by: closeTimeout)
     }
 
     /// Ends the connection at once, without a closing handshake; the owner resets the transport.
@@ -967,10 +1022,11 @@ public final class WebSocketSession {
     /// The report says that it was reset, unless both close frames were exchanged before. Nothing more is parsed.
     public func reset() {
         if state != .closed {
-            report.wasReset = true
-            if report.initiator == nil { report.initiator = .local }
+            let extras = extras
+            extras.report.wasReset = true
+            if extras.report.initiator == nil { extras.report.initiator = .local }
         }
-        control.drop()
+        keptExtras?.control.drop()
         stopListening()
         endOfStream()
     }
@@ -1088,7 +1144,7 @@ public final class WebSocketSession {
     }
 
     private func beginFragment(_ length: UInt64, of compression: MessageCompression) throws(WebSocketProtocolError) {
-        try partial?.assembler.beginCompressedFragment(limits: limits)
+        try extras.partial?.assembler.beginCompressedFragment(limits: limits)
         try compression.beginFragment(length: length, limits: limits)
     }
 
@@ -1101,8 +1157,8 @@ public final class WebSocketSession {
 
     /// Inflates the end, which the sender has left out (RFC 7692 section 7.2.2).
     private func endInflating(_ compression: MessageCompression) throws(WebSocketProtocolError) {
-        try partial?.assembler.inflateEnd(with: compression.inflater, limits: limits)
-        compression.endMessage(inflated: partial?.assembler.buffer.count ?? 0)
+        try extras.partial?.assembler.inflateEnd(with: compression.inflater, limits: limits)
+        compression.endMessage(inflated: extras.partial?.assembler.buffer.count ?? 0)
     }
 
     // MARK: Compressed messages that are sent
@@ -1182,30 +1238,31 @@ public final class WebSocketSession {
     /// When ``deadlinePassed(now:)`` wants to be called next; `nil` while there is nothing to wait for.
     public var deadline: Instant? {
         switch ending.phase {
-        case .closeSent: return closing.instant
+        case .closeSent: return keptExtras?.closing
         case .closedAhead, .closed: return nil
         case .open, .closeFound, .closeHeard: break
         }
-        guard let messageDeadline else { return liveness.deadline }
-        return liveness.deadline.map { min($0, messageDeadline) } ?? messageDeadline
+        let pingDeadline = liveness.deadline(settings.pings, keptExtras?.sentPings)
+        guard let messageDeadline else { return pingDeadline }
+        return pingDeadline.map { min($0, messageDeadline) } ?? messageDeadline
     }
 
     /// When the message that is arriving must have come further.
-    private var messageDeadline: Instant? { partial?.assembler.pace?.deadline }
+    private var messageDeadline: Instant? { keptExtras?.partial?.assembler.pace?.deadline }
 
     /// Whether part of a message is held, so that ``deadline`` may have come nearer.
     package var holdsPartOfMessage: Bool { isMidMessage }
 
     /// Does what is due.
     public func deadlinePassed(now: Instant) -> TimeoutAction {
-        if ending.phase == .closeSent, let deadline = closing.instant, now >= deadline { return .closeTimedOut }
+        if ending.phase == .closeSent, let deadline = keptExtras?.closing, now >= deadline { return .closeTimedOut }
         guard canSend else { return .none }
         if let messageDeadline, now >= messageDeadline {
             tap?.ended()
             stopListening()
             return .messageTimedOut(WebSocketProtocolError(.messageTimeout, "A message took longer than it may."))
         }
-        switch liveness.deadlinePassed(now: now, lastHeard: lastHeard) {
+        switch liveness.deadlinePassed(settings.pings, pings, now: now, lastHeard: lastHeard) {
         case .fine: return .none
         case .ping:
             // A connection without compressed messages for an interval gives back what it holds between them.
@@ -1213,7 +1270,7 @@ public final class WebSocketSession {
             _ = ping(now: now)
             return .wrote
         case .silent(let duration):
-            liveness.stop()
+            stopPings()
             return .pingTimedOut(
                 WebSocketProtocolError(
                     .pingTimeout,
@@ -1224,24 +1281,18 @@ public final class WebSocketSession {
     }
 
     /// What the round trips of the pings have shown so far, the app's among them.
-    package var latency: Latency { roundTrips?.latency ?? Latency() }
-
-    private func record(_ roundTrip: Duration) {
-        let roundTrips = roundTrips ?? RoundTrips()
-        roundTrips.latency.record(roundTrip)
-        self.roundTrips = roundTrips
-    }
+    package var latency: Latency { keptExtras?.sentPings?.latency ?? Latency() }
 
     /// Gives the message that is arriving its time anew: while this side doesn't read, its sender isn't the slow one.
     package func restartMessageTime(now: Instant) {
-        partial?.assembler.pace?.restart(now: now)
+        keptExtras?.partial?.assembler.pace?.restart(now: now)
     }
 
     /// Gives the message that is arriving so much more time: the peer wasn't read for that long, as it was too fast.
     ///
     /// In all no more than ten times ``MessageLimits/messageTime``.
     package func excuseMessage(_ duration: Duration) {
-        partial?.assembler.pace?.excuse(duration)
+        keptExtras?.partial?.assembler.pace?.excuse(duration)
     }
 
     /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.
@@ -1271,7 +1322,7 @@ public final class WebSocketSession {
             other?.next = tap.next
         }
         tap.next = nil
-        if arrival == .frame, !headers.isMidHeader { awaitFrame() }
+        if arrival == .frame, !isMidHeader { awaitFrame() }
     }
 }
 

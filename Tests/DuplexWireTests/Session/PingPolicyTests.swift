@@ -29,22 +29,22 @@ struct LivenessTests {
 
     @Test("The payload of a ping is its identity in eight bytes")
     func payload() {
-        #expect(Liveness.payload(1) == [0, 0, 0, 0, 0, 0, 0, 1])
-        #expect(Liveness.payload(0x0102_0304_0506_0708) == [1, 2, 3, 4, 5, 6, 7, 8])
+        #expect(SentPings.payload(1) == [0, 0, 0, 0, 0, 0, 0, 1])
+        #expect(SentPings.payload(0x0102_0304_0506_0708) == [1, 2, 3, 4, 5, 6, 7, 8])
     }
 
     @Test("A pong answers its ping and those before it, once")
     func pongs() {
-        var liveness = Liveness(.disabled, now: Self.instant(0))
-        let ids = (0..<4).map { liveness.nextPing(now: Self.instant($0)) }
+        let pings = SentPings()
+        let ids = (0..<4).map { pings.next(now: Self.instant($0)) }
         #expect(ids == [1, 2, 3, 4])
-        let answer = liveness.pong(Liveness.payload(3), now: Self.instant(10))
+        let answer = pings.pong(SentPings.payload(3), now: Self.instant(10))
         #expect(answer?.id == 3)
         #expect(answer?.roundTrip == .seconds(8))
         for id in 1...3 as ClosedRange<UInt64> {
-            #expect(liveness.pong(Liveness.payload(id), now: Self.instant(11)) == nil)
+            #expect(pings.pong(SentPings.payload(id), now: Self.instant(11)) == nil)
         }
-        #expect(liveness.pong(Liveness.payload(4), now: Self.instant(11))?.roundTrip == .seconds(8))
+        #expect(pings.pong(SentPings.payload(4), now: Self.instant(11))?.roundTrip == .seconds(8))
     }
 
     @Test(
@@ -52,31 +52,34 @@ struct LivenessTests {
         arguments: [[], [1], [0, 0, 0, 0, 0, 0, 0, 9], .init(repeating: 0, count: 9)] as [[UInt8]]
     )
     func foreign(payload: [UInt8]) {
-        var liveness = Liveness(.disabled, now: Self.instant(0))
-        _ = liveness.nextPing(now: Self.instant(0))
-        #expect(liveness.pong(payload, now: Self.instant(1)) == nil)
-        #expect(liveness.pong(Liveness.payload(1), now: Self.instant(1))?.id == 1)
+        let pings = SentPings()
+        _ = pings.next(now: Self.instant(0))
+        #expect(pings.pong(payload, now: Self.instant(1)) == nil)
+        #expect(pings.pong(SentPings.payload(1), now: Self.instant(1))?.id == 1)
     }
 
     @Test("Of the pings without a pong the last 32 are remembered")
     func bounded() {
-        var liveness = Liveness(.disabled, now: Self.instant(0))
-        for _ in 0..<100 { _ = liveness.nextPing(now: Self.instant(0)) }
-        #expect(liveness.pong(Liveness.payload(68), now: Self.instant(1)) == nil)
-        #expect(liveness.pong(Liveness.payload(69), now: Self.instant(1))?.id == 69)
+        let pings = SentPings()
+        for _ in 0..<100 { _ = pings.next(now: Self.instant(0)) }
+        #expect(pings.pong(SentPings.payload(68), now: Self.instant(1)) == nil)
+        #expect(pings.pong(SentPings.payload(69), now: Self.instant(1))?.id == 69)
     }
 
     /// Pings when they are due, answered or not, and tells the intervals between them.
     private func intervals(_ pings: PingPolicy, answers: [Bool]) -> [Int] {
-        var liveness = Liveness(pings, now: Self.instant(0))
+        let times = PingTimes(pings)
+        var liveness = Liveness(times, now: Self.instant(0))
+        let sent = SentPings()
         var (last, intervals): (Instant, [Int]) = (Self.instant(0), [])
         for isAnswered in answers {
-            guard let due = liveness.deadline else { break }
-            guard case .ping = liveness.deadlinePassed(now: due, lastHeard: due) else { break }
+            guard let due = liveness.deadline(times, sent) else { break }
+            let verdict = liveness.deadlinePassed(times, sent, now: due, lastHeard: due)
+            guard case .ping = verdict else { break }
             intervals.append(Int(last.duration(to: due).components.seconds))
             last = due
-            let id = liveness.nextPing(now: due)
-            if isAnswered { _ = liveness.pong(Liveness.payload(id), now: due) }
+            let id = sent.next(now: due)
+            if isAnswered { _ = sent.pong(SentPings.payload(id), now: due) }
         }
         return intervals
     }

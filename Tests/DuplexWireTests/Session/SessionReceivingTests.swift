@@ -52,11 +52,15 @@ struct SessionReceivingTests {
 
     @Test("No more frames are begun at an instant than are allowed, and what is left comes later in its order")
     func boundedFrames() {
-        let session = WebSocketSession(role: .client, maskingKeys: MaskingKeys { 1 }, now: Instant(nanoseconds: 0))
+        let session = WebSocketSession(
+            role: .client,
+            settings: SessionSettings(frames: 2),
+            maskingKeys: MaskingKeys { 1 },
+            now: Instant(nanoseconds: 0)
+        )
         var input: [UInt8] = [0x8A, 0, 0x8A, 0, 0x01, 1, 0x61, 0x00, 0, 0x00, 0, 0x80, 1, 0x62]
         var position = 0
         var seen: [String] = []
-        session.boundFrames(to: 2)
         for turn in 1...4 {
             var span = input.mutableSpan
             var raw = unsafe span.mutableBytes
