@@ -245,6 +245,7 @@ measure_compressed_memory() {
     local before line
     note "Memory of $idle idle connections with compression ..."
     start_serve memory-deflate --handler sync --compression on
+    load -k -t -s 8192 -d 1 -n 1 -c 4 -T 20 -w 20 "$port" >/dev/null
     before=$(rss "$pid")
     line=$(load -k -t -s 8192 -d 1 -n 1 -c "$idle" -b 4 -T 20 -w 20 -P "$pid" "$port")
     echo "memory compressed connections=$idle before_kb=$before $line" >>"$results"
