@@ -55,10 +55,9 @@ struct SocketOrdersTests {
     )
     func startTLS(isClient: Bool) async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
-        var client = TLSOptions()
+        var client = ConnectOptions.patient.tls
         client.trust = .roots(identity.certificates)
         client.serverName = "localhost"
-        client.handshakeTimeout = ConnectOptions.patient.tls.handshakeTimeout
         let server = TLSServerOptions.patient(identity)
         try await withDelegatedSocket { socket, recorder, endpoint, accept in
             try socket.connect(to: endpoint, options: .patient)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestPeers
 import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
@@ -14,9 +15,8 @@ enum Corpus {
 
     /// For clients: room for the longest message, and the time that a slow build takes for it.
     static var options: WebSocketOptions {
-        var options = WebSocketOptions()
+        var options = WebSocketOptions.patient
         options.limits = limits
-        options.connectTimeout = .limit(seconds: 10)
         options.pings = pings
         return options
     }
