@@ -96,7 +96,7 @@ function cells(row, rates) {
     );
     return [
         name,
-        foreign("td", row.peer ?? "–"),
+        foreign("td", row.peer ?? "–", { class: "peer" }),
         make("td", {}, foreign("span", row.place ?? "–"), " ", foreign("span", row.note ?? "", { class: "soft" })),
         make("td", { class: "number", text: duration(row.age) }),
         make("td", { class: "number", text: traffic(row.messagesIn, row.bytesIn) }),
