@@ -58,7 +58,7 @@ import Testing
         var server = WebServer(port: 0)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         Self.routes(&server)
-        try await server.test(within: .seconds(3_600)) { client in
+        try await server.test(within: .limit(seconds: 3_600)) { client in
             var failed = 0
             for seed in ScheduleCount.seeds where failed < 5 {
                 let schedule = HTTPSchedule(seed: seed)

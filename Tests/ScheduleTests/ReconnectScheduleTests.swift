@@ -47,7 +47,7 @@ import Testing
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         server.webSocket("/") { socket in try await receiver.withLock(\.self).take(socket) }
         server.get("/refused") { _ in Response(.serviceUnavailable) }
-        try await server.test(within: .seconds(3_600)) { client in
+        try await server.test(within: .limit(seconds: 3_600)) { client in
             var failed = 0
             for seed in ScheduleCount.seeds where failed < 5 {
                 let fresh = Receiver()

@@ -44,7 +44,7 @@ import Testing
         var server = WebServer(port: 0)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         runner.configure(&server)
-        try await server.test(within: .seconds(3_600)) { client in
+        try await server.test(within: .limit(seconds: 3_600)) { client in
             // The server's loop is the one that the test moves.
             try await Self.perform(ScheduleCount.seeds, runner, .memory(client, client.loop))
         }
