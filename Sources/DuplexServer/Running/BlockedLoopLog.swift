@@ -102,9 +102,15 @@ extension ServerLoop: StepObserver {
     private func route(of object: AnyObject, _ services: LoopServices) -> String? {
         switch object {
         case let connection as HTTPConnection: connection.lastRoute.flatMap(services.name)
-        case let socket as WebSocket: socket.assumeIsolated { state.value.webSockets.endpoint(of: $0)?.name }
+        case let socket as WebSocket: route(of: socket)
         case let forwarder as any StepForwarder: forwarder.stepTarget.flatMap { route(of: $0, services) }
         default: nil
         }
+    }
+
+    private func route(of socket: WebSocket) -> String? {
+        let sockets = state.value.webSockets
+        // A handler may end after the connection, and the step that it ends is the socket's, too.
+        return (socket.assumeIsolated { sockets.endpoint(of: $0) } ?? sockets.handlers[.current])?.name
     }
 }

@@ -66,7 +66,7 @@ final class ServerLoop: ConnectionOwner {
         fileprivate var leavers: [CheckedContinuation<Void, Never>] = []
         /// Kept from the beginning of the end on, for the timer; until the loop's part has ended.
         var owner: ServerLoop?
-        /// Of all WebSockets; as long as the owner.
+        /// Of all WebSockets: from the first one on until the loop's part has ended, as it keeps the loop.
         fileprivate var endObserver: EndObserver?
 
         init(_ table: RouteTable) {
@@ -180,7 +180,6 @@ final class ServerLoop: ConnectionOwner {
         let (endpoint, leftover) = (upgrade.endpoint, upgrade.leftover)
         socket.assumeIsolated { socket in
             state.value.webSockets.add(socket, endpoint)
-            // Strong, as it is dropped when the connection ends; a weak one would be a box for each connection.
             socket.onEnd(endObserver)
             socket.logOpening(to: server.logger)
             socket.start(leftover: leftover, isKept: true)

@@ -125,7 +125,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     /// Whether the handler is kept alive; see ``keep(_:)``.
     package var keepsHandler: Bool { if case .kept = listener { true } else { false } }
 
-    /// A handler and who keeps it alive, in the room of a reference.
+    /// A handler and who keeps it alive, in the room of the handler.
     private enum Listener {
         case none
         /// This channel does.

@@ -52,7 +52,7 @@ package struct TimerWheel {
         var generation: UInt32
     }
 
-    /// What is called and who keeps it alive, in the room of a reference.
+    /// What is called and who keeps it alive, in the room of what is called.
     private enum Target {
         case none
         /// The wheel does.

@@ -34,7 +34,7 @@ public actor WebSocket {
     let session: WebSocketSession
     /// How it ends.
     ///
-    /// Not checked for overlapping accesses, as the next two aren't: each message would take ten checks of some fifty instructions,
+    /// Not checked for overlapping accesses, as the inbox and the waiters aren't: each message would take ten checks of some fifty instructions,
     /// and what is changed in them is changed while nothing else is called.
     @safe @exclusivity(unchecked) var ending = SocketEnding()
     /// Where whoever keeps the socket has it, for that one alone.
@@ -195,7 +195,8 @@ public actor WebSocket {
     func armSessionTimer() {
         guard ending.isAttached, let deadline = session.deadline else { return }
         let core = channel.core
-        if let armed = core.deadline(of: sessionTimer), armed <= deadline { return }
+        // One without a deadline is about to fire.
+        if sessionTimer != .none, core.deadline(of: sessionTimer).map({ $0 <= deadline }) ?? true { return }
         stopSessionTimer()
         sessionTimer = core.schedule(self, at: deadline, keepsTarget: channel.keepsHandler)
     }

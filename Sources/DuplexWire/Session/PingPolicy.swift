@@ -58,8 +58,7 @@ public enum PingPolicy: Sendable, Hashable {
 /// A ping goes out every interval whether or not there is traffic, so that the round trip is known. Any byte that arrives
 /// is a sign of life.
 struct Liveness: Sendable {
-    // Every idle connection holds these: nanoseconds rather than durations, one instant rather than two. The policy, which is the
-    // same for many connections, is handed in.
+    // Every idle connection holds this: one word. The policy, which is the same for many connections, is handed in.
     private var ping = CompactInstant()
 
     init(_ times: PingTimes, now: Instant) {

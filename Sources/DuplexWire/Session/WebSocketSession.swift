@@ -79,7 +79,7 @@ public final class WebSocketSession {
         case message
         /// A frame, or the rest of its header, which goes the long way.
         case frame
-        /// Payload of ``frame``.
+        /// Payload of ``Extras/frame``.
         case payload
         /// Nothing: what comes is thrown away, after the peer's close frame and after a violation.
         case nothing
@@ -103,7 +103,7 @@ public final class WebSocketSession {
     /// permessage-deflate, if it was agreed on: everything that it needs lies behind this one reference, and messages
     /// that aren't compressed don't ask for it.
     package let compression: MessageCompression?
-    /// What there is from the first frame on that goes the long way, or the first ping; see ``extras``.
+    /// What is made when something of it is needed; see ``extras``.
     private var keptExtras: Extras?
 
     /// When something last arrived.
@@ -119,7 +119,7 @@ public final class WebSocketSession {
 
     /// What a connection needs for frames that aren't whole messages, for pings and for its end.
     ///
-    /// Behind one reference: an idle connection whose messages come whole has none of it.
+    /// Behind one reference: a connection whose messages come whole has none of it before its first ping.
     private final class Extras {
         let maskingKeys: MaskingKeys?
         /// Sees the frames, if there is one.

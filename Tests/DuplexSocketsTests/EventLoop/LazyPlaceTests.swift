@@ -20,13 +20,11 @@ struct LazyPlaceTests {
     @Test("Nothing is there before, and what was changed is there after")
     func changing() {
         var place = LazyPlace<[Int]>()
-        #expect(place.isEmpty && place.read { $0.count } == nil)
-        #expect(place.change { $0.append(1) } == nil)
-        #expect(place.isEmpty)
+        var seen = [place.read { $0 }, place.change { $0.removeFirst() }.map { [$0] }]
         place.change(orMake: [7]) { $0.append(1) }
         place.change(orMake: []) { $0.append(2) }
-        #expect(place.change { $0.removeFirst() } == 7)
-        #expect(!place.isEmpty && place.read { $0 == [1, 2] } == true)
+        seen += [place.read { $0 }, place.change { $0.removeFirst() }.map { [$0] }, place.read { $0 }]
+        #expect(seen == [nil, nil, [7, 1, 2], [7], [1, 2]])
     }
 
     @Test("The value ends with its place, and where there is none nothing does")

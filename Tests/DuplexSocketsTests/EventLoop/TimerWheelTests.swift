@@ -83,6 +83,22 @@ import Testing
         #expect(wheel.count == 0)
     }
 
+    @Test("A timer has a deadline until it is given out or cancelled, and no timer has none")
+    func deadlines() {
+        let target = Target()
+        var wheel = TimerWheel(now: Self.start)
+        let instants = [1, 2].map { Self.start.advanced(by: .seconds($0)) }
+        let timers = instants.map { wheel.schedule(target, at: $0) }
+        #expect(timers.map { wheel.deadline(of: $0) } == instants)
+        #expect(wheel.deadline(of: .none) == nil)
+        wheel.cancel(timers[1])
+        #expect(due(&wheel, at: instants[1]) == [timers[0]])
+        #expect(timers.allSatisfy { wheel.deadline(of: $0) == nil })
+        // Their places are another's now.
+        _ = (wheel.schedule(target, at: instants[0]), wheel.schedule(target, at: instants[0]))
+        #expect(timers.allSatisfy { wheel.deadline(of: $0) == nil })
+    }
+
     @Test("Timers survive random scheduling, cancelling and jumps of time", arguments: UInt64(1)...20)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
