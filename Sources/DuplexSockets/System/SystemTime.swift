@@ -33,7 +33,14 @@ extension UnixTime {
     /// The present, by the system's clock.
     ///
     /// Hazard: that may be set at any moment, also back. For how long something takes there is `ContinuousClock`.
-    public static var now: UnixTime { UnixTime(seconds: Int64(time(nil))) }
+    public static var now: UnixTime {
+        // time(3) is that of the last tick, and files get the precise one: they would be from the next second.
+        #if canImport(Glibc)
+        return UnixTime(seconds: cduplex_nanoseconds(CLOCK_REALTIME) / 1_000_000_000)
+        #else
+        return UnixTime(seconds: Int64(clock_gettime_nsec_np(CLOCK_REALTIME) / 1_000_000_000))
+        #endif
+    }
 
     /// How many seconds the time zone of this process is ahead of UTC then (localtime_r(3)).
     package var localOffset: Int {
