@@ -3,8 +3,7 @@
 
 /// A value in memory of its own, made when it is first changed: until then it takes the room of a reference.
 ///
-/// What an object in its place would cost each time that it is asked: two counts of references, and a check for overlapping
-/// accesses.
+/// An object would do the same, but each look at it would cost two counts of references and a check for overlapping accesses.
 @safe @usableFromInline
 package struct LazyPlace<Value>: ~Copyable {
     // This is its only owner, lends it for the length of a call, and frees it at its own end.

@@ -5,9 +5,9 @@ import DequeModule
 import DuplexSockets
 package import DuplexWire
 
-/// Who waits for the next message of a connection.
+/// The receiver of a connection, while it waits for the next message.
 ///
-/// Those who wait for room to send, for a pong or for the end are few, and in ``WebSocketExtras``.
+/// Waits for room to send, for a pong or for the end are rare, and in ``WebSocketExtras``.
 struct SocketWaiters {
     private var receiver: Waiter<Void>?
 
