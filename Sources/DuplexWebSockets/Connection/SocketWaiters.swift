@@ -4,6 +4,7 @@
 import DequeModule
 import DuplexSockets
 package import DuplexWire
+import Synchronization
 
 /// The receiver of a connection, while it waits for the next message.
 ///
@@ -13,6 +14,11 @@ struct SocketWaiters {
 
     /// The identity of every wait of the handler's own task; the others count from 1.
     static var ofHandler: UInt64 { 0 }
+    /// Counts the waits of all sockets, so that none needs room for a count.
+    private static let lastID = Atomic<UInt64>(0)
+
+    /// The identity of the next wait that isn't of the handler's own task.
+    static func nextID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
 
     var isReceiving: Bool { receiver != nil }
 
@@ -38,7 +44,6 @@ final class WebSocketExtras {
     /// What messages in pieces need; there is none where all are whole.
     fileprivate var streams: PieceTraffic?
     fileprivate var senders: Deque<Waiter<Void>> = []
-    fileprivate var lastWaitID: UInt64 = 0
     fileprivate var pings: [WebSocket.PingWaiter] = []
     fileprivate var closers: [Waiter<Void>] = []
     /// Observers of each round trip.
@@ -63,13 +68,6 @@ extension WebSocket {
     var streams: PieceTraffic? {
         get { extras?.streams }
         set { if extras != nil || newValue != nil { neededExtras.streams = newValue } }
-    }
-
-    /// The identity of the next wait that isn't of the handler's own task.
-    func nextWaitID() -> UInt64 {
-        let extras = neededExtras
-        extras.lastWaitID += 1
-        return extras.lastWaitID
     }
 
     /// Has a sender wait for room.
@@ -174,7 +172,7 @@ extension WebSocket {
     }
 
     private func waitForTold(_ control: ControlInbox) async throws {
-        let id = nextWaitID()
+        let id = SocketWaiters.nextID()
         try await waitOnLoop(id: id, isolation: self) { waiter in
             if control.isDue { waiter.resume(returning: ()) } else { wait(waiter) }
         } onCancel: {

@@ -189,7 +189,7 @@ extension WebSocket {
             continuation.finish()
             return stream
         }
-        let id = nextWaitID()
+        let id = SocketWaiters.nextID()
         latencyWatchers[id] = continuation
         continuation.onTermination = { [weak self, loop] _ in
             loop.execute { [weak self] _ in self?.assumeIsolated { $0.latencyWatchers[id] = nil } }

@@ -173,7 +173,7 @@ extension WebSocket {
     /// - Returns: false if none will come, as the connection has ended in order.
     private func waitForPiece(_ streams: PieceTraffic) async throws -> Bool {
         if !streams.inbox.isEmpty { return true }
-        let id = nextWaitID()
+        let id = SocketWaiters.nextID()
         try await waitOnLoop(id: id, isolation: self) { waiter in
             do {
                 if try mustWaitForPiece(streams) {
@@ -407,7 +407,7 @@ extension WebSocket {
 
     /// Waits until no other message is being sent.
     private func beginFragments(_ kind: Message.Kind, _ compress: Bool) async throws -> UInt64 {
-        let id = nextWaitID()
+        let id = SocketWaiters.nextID()
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
             if !canSend || ending.cause != nil {
                 waiter.resume(throwing: notOpen())
@@ -521,7 +521,7 @@ extension WebSocket {
 
     /// Waits until less than the high-water mark waits, whoever's turn it is.
     private func waitForRoom() async throws {
-        let id = nextWaitID()
+        let id = SocketWaiters.nextID()
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
             if !ending.isAttached || channel.sendError != nil {
                 waiter.resume(throwing: notOpen())

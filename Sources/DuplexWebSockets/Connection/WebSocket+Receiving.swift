@@ -239,7 +239,7 @@ extension WebSocket {
 
     @usableFromInline
     func waitCancellably() async throws {
-        let id = nextWaitID()
+        let id = SocketWaiters.nextID()
         try await waitOnLoop(id: id, isolation: self) { waiter in
             wait(waiter)
         } onCancel: {

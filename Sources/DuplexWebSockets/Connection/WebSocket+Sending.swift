@@ -167,7 +167,7 @@ extension WebSocket {
 
     @usableFromInline
     func waitForDrain() async throws {
-        let id = nextWaitID()
+        let id = SocketWaiters.nextID()
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
             if !ending.isAttached || channel.sendError != nil {
                 waiter.resume(throwing: notOpen())
@@ -218,7 +218,7 @@ extension WebSocket {
     ///   `CancellationError`.
     public func ping(_ payload: [UInt8]? = nil, timeout: Duration = .seconds(20)) async throws -> Duration {
         try WebSocketError.check([DurationSetting("timeout", timeout)])
-        let id = nextWaitID()
+        let id = SocketWaiters.nextID()
         return try await waitOnLoop(id: id) { waiter in
             sendPing(waiter, payload, timeout)
         } onCancel: {

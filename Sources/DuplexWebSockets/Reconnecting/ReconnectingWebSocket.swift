@@ -691,7 +691,7 @@ public actor ReconnectingWebSocket {
     private func takeMessage(of socket: WebSocket) async throws(WebSocketError) -> Message? {
         let (message, id) = socket.onLoop(loop) { socket, _ in
             let message = socket.takeMessage()
-            return (message, message == nil ? socket.nextWaitID() : 0)
+            return (message, message == nil ? SocketWaiters.nextID() : 0)
         }
         if let message { return message }
         do {
