@@ -50,7 +50,7 @@ public struct SocketAddress: Sendable, Hashable {
         }
     }
 
-    /// What an IP address is; `nil` for a Unix socket.
+    /// The IP address and its port; `nil` for a Unix socket.
     private var ip: IPAddress? { if case .ip(let ip) = storage { ip } else { nil } }
 
     /// The port, 0 to 65,535; other numbers are cut to that range, and a Unix socket always has 0.

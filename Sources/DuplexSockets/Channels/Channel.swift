@@ -64,7 +64,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     private var tls: TLSLayer?
     private var extras: Extras?
 
-    /// What few channels need: a timer of the end, and marks of their own.
+    /// Rarely needed: a timer of the end, and marks of the app's.
     private final class Extras {
         var closeTimer: TimerID?
         var marks = WaterMarks()
@@ -125,7 +125,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     /// Whether the handler is kept alive; see ``keep(_:)``.
     package var keepsHandler: Bool { if case .kept = listener { true } else { false } }
 
-    /// A handler and who keeps it alive, in the room of the handler.
+    /// The handler and who keeps it alive; no larger than a reference to the handler.
     private enum Listener {
         case none
         /// This channel does.

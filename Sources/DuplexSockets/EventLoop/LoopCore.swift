@@ -71,33 +71,33 @@ package final class LoopCore {
     /// The generation distinguishes an event for a closed descriptor from one for the next descriptor with the same
     /// number.
     struct Watched {
-        private(set) var keeper = Keeper.nobody
+        private(set) var watcher = Watcher.none
         var generation: UInt32 = 0
 
-        enum Keeper {
-            case nobody
+        enum Watcher {
+            case none
             /// As nearly all are.
             case channel(HeldChannel)
             case other(any DescriptorHandler)
         }
 
         var handler: (any DescriptorHandler)? {
-            switch keeper {
-            case .nobody: nil
+            switch watcher {
+            case .none: nil
             case .channel(let channel): channel.object as? any DescriptorHandler
             case .other(let handler): handler
             }
         }
 
         mutating func keep(_ handler: any DescriptorHandler) {
-            keeper = (handler as? LoopChannel).map { .channel(HeldChannel($0)) } ?? .other(handler)
+            watcher = (handler as? LoopChannel).map { .channel(HeldChannel($0)) } ?? .other(handler)
         }
 
-        /// - Returns: who was kept, for whoever keeps it from here on.
+        /// - Returns: the handler that was kept, to be kept by the caller.
         mutating func letGo() -> AnyObject? {
-            defer { keeper = .nobody }
-            return switch keeper {
-            case .nobody: nil
+            defer { watcher = .none }
+            return switch watcher {
+            case .none: nil
             case .channel(let channel): channel.letGo()
             case .other(let handler): handler
             }
@@ -370,10 +370,10 @@ package final class LoopCore {
     private func dispatch(_ event: PollEvent) {
         let index = Int(event.token & 0xFFFF_FFFF)
         guard watched[index].generation == UInt32(event.token >> 32) else { return }
-        switch watched[index].keeper {
+        switch watched[index].watcher {
         case .channel(let channel): channel.ready(event.readiness)
         case .other(let handler): handler.ready(event.readiness)
-        case .nobody: break
+        case .none: break
         }
         if watchesSteps { endStep(of: event.token) }
     }

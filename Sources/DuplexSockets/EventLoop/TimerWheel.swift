@@ -52,7 +52,7 @@ package struct TimerWheel {
         var generation: UInt32
     }
 
-    /// What is called and who keeps it alive, in the room of what is called.
+    /// The target of a timer and who keeps it alive; no larger than a reference to the target.
     private enum Target {
         case none
         /// The wheel does.

@@ -59,7 +59,7 @@ public actor WebSocket {
         var waiter: Waiter<Duration>
     }
 
-    /// A text behind a reference, since hardly any connection has one.
+    /// The name of a subprotocol, behind a reference because hardly any connection has one.
     private final class AgreedSubprotocol: Sendable {
         let name: String
 
