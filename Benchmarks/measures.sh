@@ -43,6 +43,19 @@ start_peer() {
     esac
 }
 
+# build_rivals: the Swift libraries of others, where they can be fetched.
+build_rivals() {
+    local options=(--package-path Benchmarks/Rivals --scratch-path "$rival_folder")
+    note "Building the Swift libraries of others ..."
+    if ! swift package "${options[@]}" resolve >"$work/rivals.log" 2>&1; then
+        note "They can't be fetched; see $work/rivals.log."
+        return
+    fi
+    nice swift build -c release "${options[@]}" >"$work/rivals.log" 2>&1 ||
+        fail "the build failed:" "$(tail -n 20 "$work/rivals.log")"
+    peers+=(nio flyingfox)
+}
+
 # Those that are there: Node and Python come with scripts/setup --tests, the Swift libraries are built here.
 find_peers() {
     peers=()
@@ -50,15 +63,7 @@ find_peers() {
         peers+=(node)
     fi
     if [ -x "$peer_python" ]; then peers+=(python); fi
-    if ! $quick; then
-        note "Building the Swift libraries of others ..."
-        if nice swift build -c release --package-path Benchmarks/Rivals --scratch-path "$rival_folder" \
-            >"$work/rivals.log" 2>&1; then
-            peers+=(nio flyingfox)
-        else
-            note "They don't build here; see $work/rivals.log."
-        fi
-    fi
+    if ! $quick; then build_rivals; fi
     [ ${#peers[@]} -gt 0 ] || note "No library of others is here to be measured beside: run scripts/setup --tests."
 }
 

@@ -76,9 +76,12 @@ for name, size in (("100k", 100 << 10), ("1m", 1 << 20)):
 )[: 64 << 20])
 END
     : >"$web/access.log"
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 30 \
+        -keyout "$work/web-key.pem" -out "$work/web-cert.pem" 2>"$work/openssl.err" ||
+        fail "there is no certificate:" "$(cat "$work/openssl.err")"
 }
 
-# start_nginx NAME [LOG]: starts a server that answers by itself, in one process; sets pid and port, or fails without one.
+# start_nginx NAME [LOG [tls]]: starts a server that answers by itself, in one process; sets pid and port, or fails without one.
 #
 # Of an upload it reads past what comes; pages are compressed as hard as Duplex does it. With a log it is watched as Duplex is:
 # it logs to that file, counts requests (stub_status, which counts whether it is asked or not), and holds each client to a rate
@@ -86,7 +89,7 @@ END
 # refused behind them, and the answer stands in the place of the refusal.
 start_nginx() {
     command -v nginx >/dev/null 2>&1 || return 1
-    local name=$1 log=${2:-off} zones="" limits="" watched=""
+    local name=$1 log=${2:-off} zones="" limits="" watched="" secured=""
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     if [ "$log" != off ]; then
         watched="deny all; error_page 403 = "
@@ -94,6 +97,9 @@ start_nginx() {
         limits+=" location = /status { stub_status; }"
         zones="limit_req_zone \$binary_remote_addr zone=rate:10m rate=1000000r/s;"
         zones+=" limit_conn_zone \$binary_remote_addr zone=connections:10m;"
+    fi
+    if [ "${3:-}" = tls ]; then
+        secured="ssl; ssl_protocols TLSv1.3; ssl_certificate $PWD/$work/web-cert.pem; ssl_certificate_key $PWD/$work/web-key.pem"
     fi
     # nginx_location PATH ANSWER: answers with that, behind the limits where there are any.
     nginx_location() {
@@ -115,7 +121,7 @@ http {
     keepalive_requests 1000000000;
     client_body_temp_path $PWD/$work/nginx-body;
     server {
-        listen 127.0.0.1:$port;
+        listen 127.0.0.1:$port $secured;
         $limits
         $(nginx_location /hello 'default_type text/plain; return 200 "Hello, World!";')
         $(nginx_location /json "default_type application/json; return 200 '$(cat "$web/items.json")';")
@@ -151,6 +157,8 @@ web_runs=(
     "download-100k duplex,watched,nginx,nginx-watched,nginx-unbuffered,hummingbird,flyingfox -c 8 -p /100k -s 102400"
     "download-1m duplex,watched,nginx,nginx-watched,nginx-unbuffered,hummingbird,flyingfox -c 8 -p /1m -s $web_bytes"
     "gzip-64k duplex,watched,nginx,nginx-watched,nginx-unbuffered -c 8 -p /text -z 65536"
+    "https-hello duplex-tls,nginx-tls -t -c 50 -p /hello"
+    "https-100k duplex-tls,nginx-tls -t -c 8 -p /100k -s 102400"
 )
 
 # Starts everybody that is here; sets web_ids and web_ports.
@@ -159,6 +167,8 @@ start_web_servers() {
     start_program web "$duplex_web" "$web" && web_ids[duplex]=$pid && web_ports[duplex]=$port
     start_program web-watched "$duplex_web" "$web" --log --metrics --limits &&
         web_ids[watched]=$pid && web_ports[watched]=$port
+    start_program web-tls "$duplex_web" "$web" --tls "$work/web-cert.pem" "$work/web-key.pem" &&
+        web_ids[duplex-tls]=$pid && web_ports[duplex-tls]=$port
     # As Duplex does it, 64 KiB at a time or soon; and line by line, which is how nginx does it without being told.
     local log=$PWD/$web/nginx.log
     if start_nginx nginx; then
@@ -167,6 +177,7 @@ start_web_servers() {
             web_ids[nginx-watched]=$pid && web_ports[nginx-watched]=$port
         start_nginx nginx-unbuffered "$log.unbuffered combined" &&
             web_ids[nginx-unbuffered]=$pid && web_ports[nginx-unbuffered]=$port
+        start_nginx nginx-tls off tls && web_ids[nginx-tls]=$pid && web_ports[nginx-tls]=$port
     else
         note "nginx isn't there, or doesn't run: scripts/setup --tests installs it."
     fi
@@ -180,7 +191,7 @@ start_web_servers() {
         web_ids[flyingfox]=$pid && web_ports[flyingfox]=$port
 }
 
-# With everybody in each round.
+# With everybody in each round. What the servers do over TLS has rows of its own, and so their own names there.
 measure_web() {
     local round run name known arguments who
     declare -A web_ids web_ports
@@ -192,7 +203,7 @@ measure_web() {
             for who in ${known//,/ }; do
                 [ -n "${web_ids[$who]:-}" ] || continue
                 # shellcheck disable=SC2086 # the arguments are meant to be split
-                measure_one "web $name $round $who" taskset -c "$load_core" "$work/http_load" -j $arguments \
+                measure_one "web $name $round ${who%-tls}" taskset -c "$load_core" "$work/http_load" -j $arguments \
                     -T "$web_seconds" -w 0.3 -P "${web_ids[$who]}" "${web_ports[$who]}"
             done
         done

@@ -12,13 +12,15 @@
 //     -z BYTES  as -s, in gzip: what the first inflates to has that size
 //     -u BYTES  POST with a body of that size instead of GET
 //     -R        PUT it instead, over what is there: each response is 204, without a body
+//     -t        over TLS 1.3 with AES-256-GCM; the server's certificate isn't checked, no session is resumed
 //     -T SEC    measured time (3)                 -w SEC warm-up before it (0.5)
 //     -P PID    sample this server process: CPU over the measured time, peak RSS (VmHWM) at its end
 //     -j        one line of key=value output
 //
 // Every response is checked: its status line, its framing, its coding, and its whole body; a byte more or less is a fault,
 // since the next response then begins with another one. After the measured time nothing more is asked, and the outstanding
-// responses are awaited (at most 20 s) and checked. Exit status 1 when anything was wrong. Needs zlib (-lz).
+// responses are awaited (at most 20 s) and checked. Exit status 1 when anything was wrong. Needs zlib and OpenSSL
+// (-lz -lssl -lcrypto).
 //
 // "msgs" are responses completed in the measured time, "total" all of them. Latency runs from just before the send() of
 // the request is called to the recv() that returned the response's last byte.
@@ -27,6 +29,8 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,17 +44,18 @@
 
 #include "load.h"
 
-static int o_conns = 50, o_depth = 1, o_line, o_pid, o_port, o_put;
+static int o_conns = 50, o_depth = 1, o_line, o_pid, o_port, o_put, o_tls;
 static double o_time = 3, o_warm = 0.5;
 static size_t o_size, o_plain, o_upload;
 static const char *o_host = "127.0.0.1", *o_path = "/hello", *o_body = "Hello, World!";
 
 // ---- connections
-enum { S_CONNECT, S_OPEN, S_DONE };
+enum { S_CONNECT, S_HANDSHAKE, S_OPEN, S_DONE };
 enum { AT_HEAD, IN_BODY, AT_CHUNK, BEHIND_CHUNK, AT_END };
 enum { HEAD = 4096 };
 struct conn {
     int fd, st, want_out;
+    SSL *ssl;
     size_t owed;                             // bytes of requests still to send
     u64 *ts; u32 ts_r, ts_n;                 // send times of requests in flight (ring of depth)
     char in[HEAD + 1]; size_t il;            // a head, or a line of a chunk, that hasn't come whole
@@ -59,6 +64,7 @@ struct conn {
     int at; size_t left, got;                // where in a response; what is left of the body or its chunk; what has come of it
 };
 static struct conn *cs;
+static SSL_CTX *ctx;
 static int ep, n_open, n_done, running, measuring;
 static char *requests; static size_t request_size;   // one for each in flight
 static char *body; static size_t body_size;          // of each response, coded as it comes
@@ -69,7 +75,7 @@ static char rb[512 * 1024];
 
 static void fail(struct conn *c, const char *f, ...) {
     if (!errors++) { va_list a; va_start(a, f); int n = snprintf(first_error, sizeof first_error, "conn %d: ", (int)(c - cs)); vsnprintf(first_error + n, sizeof first_error - (size_t)n, f, a); va_end(a); }
-    if (c->fd >= 0) { close(c->fd); c->fd = -1; }
+    if (c->fd >= 0) { SSL_free(c->ssl); c->ssl = NULL; close(c->fd); c->fd = -1; }
     if (c->st != S_DONE) { c->st = S_DONE; n_done++; }
 }
 static void want(struct conn *c, int w) {
@@ -78,11 +84,33 @@ static void want(struct conn *c, int w) {
     struct epoll_event e = { .events = EPOLLIN | (w ? EPOLLOUT : 0), .data.ptr = c };
     epoll_ctl(ep, EPOLL_CTL_MOD, c->fd, &e);
 }
+// What a call of OpenSSL that failed means, in the terms of recv() and send().
+static ssize_t failed_tls(struct conn *c) {
+    int why = SSL_get_error(c->ssl, 0);
+    if (why == SSL_ERROR_ZERO_RETURN) return 0;
+    errno = why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? EAGAIN : EPROTO;
+    return -1;
+}
+// As recv(), of all records that have come.
+static ssize_t get(struct conn *c, char *p, size_t n) {
+    if (!c->ssl) return recv(c->fd, p, n, 0);
+    size_t all = 0, some;
+    ERR_clear_error();
+    while (all < n && SSL_read_ex(c->ssl, p + all, n - all, &some)) all += some;
+    return all ? (ssize_t)all : failed_tls(c);
+}
+// As send().
+static ssize_t put(struct conn *c, const char *p, size_t n) {
+    if (!c->ssl) return send(c->fd, p, n, MSG_NOSIGNAL);
+    size_t some;
+    ERR_clear_error();
+    return SSL_write_ex(c->ssl, p, n, &some) ? (ssize_t)some : failed_tls(c);
+}
 // The requests are all the same, so where a send goes on follows from how much is left.
 static void flush_out(struct conn *c) {
     while (c->owed) {
         size_t skip = (request_size - c->owed % request_size) % request_size, most = request_size * (size_t)o_depth - skip;
-        ssize_t w = send(c->fd, requests + skip, c->owed < most ? c->owed : most, MSG_NOSIGNAL);
+        ssize_t w = put(c, requests + skip, c->owed < most ? c->owed : most);
         if (w < 0) { if (errno == EAGAIN) { want(c, 1); return; } if (errno == EINTR) continue; fail(c, "send: %s", strerror(errno)); return; }
         c->owed -= (size_t)w;
     }
@@ -177,7 +205,7 @@ static ssize_t take(struct conn *c, const char *p, size_t n, u64 t) {
 static void readable(struct conn *c) {
     // What is left of the last piece comes first.
     memcpy(rb, c->in, c->il);
-    ssize_t r = recv(c->fd, rb + c->il, sizeof rb - c->il - 1, 0);
+    ssize_t r = get(c, rb + c->il, sizeof rb - c->il - 1);
     if (r == 0) { fail(c, "connection ended by the server"); return; }
     if (r < 0) { if (errno != EAGAIN && errno != EINTR) fail(c, "recv: %s", strerror(errno)); return; }
     size_t n = c->il + (size_t)r; rb[n] = 0;
@@ -188,10 +216,21 @@ static void readable(struct conn *c) {
     memcpy(c->in, rb + used, c->il);
     refill(c);
 }
+static void opened(struct conn *c) { c->st = S_OPEN; n_open++; want(c, 0); }
+static void shake_hands(struct conn *c) {
+    ERR_clear_error();
+    int r = SSL_connect(c->ssl), why = SSL_get_error(c->ssl, r);
+    if (r == 1) opened(c);
+    else if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) want(c, why == SSL_ERROR_WANT_WRITE);
+    else fail(c, "handshake: %s", ERR_reason_error_string(ERR_get_error()));
+}
 static void connected(struct conn *c) {
     int e = 0; socklen_t l = sizeof e; getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &e, &l);
     if (e) { fail(c, "connect: %s", strerror(e)); return; }
-    c->st = S_OPEN; n_open++; want(c, 0);
+    if (!o_tls) { opened(c); return; }
+    if (!(c->ssl = SSL_new(ctx)) || !SSL_set_fd(c->ssl, c->fd)) abort();
+    c->st = S_HANDSHAKE;
+    shake_hands(c);
 }
 static void spin(u64 until, int (*stop)(void)) {
     struct epoll_event ev[512];
@@ -203,6 +242,7 @@ static void spin(u64 until, int (*stop)(void)) {
             struct conn *c = ev[i].data.ptr;
             if (c->fd < 0) continue;
             if (c->st == S_CONNECT) { if (ev[i].events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) connected(c); continue; }
+            if (c->st == S_HANDSHAKE) { shake_hands(c); continue; }
             if (ev[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) readable(c);
             if (c->fd >= 0 && (ev[i].events & EPOLLOUT)) flush_out(c);
         }
@@ -216,18 +256,27 @@ static int drained(void) { for (int i = 0; i < o_conns; i++) if (cs[i].fd >= 0 &
 static void usage(void) { fprintf(stderr, "usage: http_load [options] PORT (see the head of http_load.c)\n"); exit(2); }
 static void options(int argc, char **argv) {
     int o;
-    while ((o = getopt(argc, argv, "H:c:p:d:B:s:z:u:RT:w:P:j")) != -1) switch (o) {
+    while ((o = getopt(argc, argv, "H:c:p:d:B:s:z:u:RtT:w:P:j")) != -1) switch (o) {
         case 'H': o_host = optarg; break; case 'c': o_conns = atoi(optarg); break; case 'p': o_path = optarg; break;
         case 'd': o_depth = atoi(optarg); break; case 'B': o_body = optarg; break; case 'T': o_time = atof(optarg); break;
         case 's': o_size = strtoul(optarg, NULL, 10); break; case 'z': o_plain = strtoul(optarg, NULL, 10); break;
         case 'u': o_upload = strtoul(optarg, NULL, 10); break;
-        case 'R': o_put = 1; o_body = ""; break;
+        case 'R': o_put = 1; o_body = ""; break; case 't': o_tls = 1; break;
         case 'w': o_warm = atof(optarg); break; case 'P': o_pid = atoi(optarg); break; case 'j': o_line = 1; break;
         default: usage();
     }
     if (optind + 1 != argc || o_conns < 1 || o_depth < 1 || strlen(o_path) >= HEAD / 2) usage();
     o_port = atoi(argv[optind]); body_size = strlen(o_body);
     if (!(body = strdup(o_body))) abort();
+}
+static void make_context(void) {
+    ctx = SSL_CTX_new(TLS_client_method());
+    if (!ctx || !SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) || !SSL_CTX_set_ciphersuites(ctx, "TLS_AES_256_GCM_SHA384")) {
+        ERR_print_errors_fp(stderr); exit(2);
+    }
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    // A send goes on wherever it has stopped, from requests that are all the same.
+    SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
 static void make_requests(void) {
     char one[HEAD], length[128] = "";
@@ -279,6 +328,7 @@ int main(int argc, char **argv) {
     options(argc, argv);
     signal(SIGPIPE, SIG_IGN);
     make_requests();
+    if (o_tls) make_context();
     struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)o_port) };
     if (inet_pton(AF_INET, o_host, &a.sin_addr) != 1) usage();
     ep = epoll_create1(0);

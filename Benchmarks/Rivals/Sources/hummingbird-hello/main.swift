@@ -30,7 +30,7 @@ if CommandLine.arguments.count > 1 {
     encoder.outputFormatting = .sortedKeys
     router.get("/json") { [items, encoder] _, _ in
         let body = ByteBuffer(bytes: try encoder.encode(items))
-        return Response(.ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
+        return Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
     }
     router.post("/count") { request, _ in
         var count = 0

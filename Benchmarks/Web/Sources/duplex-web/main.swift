@@ -3,9 +3,10 @@
 
 // The routes that scripts/bench measures, on one event loop: prints its port, then serves until it is ended.
 //
-//   duplex-web FOLDER [--log] [--metrics] [--limits]
+//   duplex-web FOLDER [--log] [--metrics] [--limits] [--tls CERTIFICATE KEY]
 //
-// The folder has what is sent. The options have each request logged to a file there, counted, and held to a rate and a time.
+// The folder has what is sent. The options have each request logged to a file there, counted, and held to a rate and a time; or
+// all of it sent by TLS.
 
 import DuplexFoundation
 import DuplexServer
@@ -35,6 +36,9 @@ let data = String(repeating: "x", count: 64)
 var server = WebServer(host: .address("127.0.0.1"), port: 0)
 server.limits = .local
 server.eventLoops = try EventLoopGroup(loops: 1)
+if let tls = CommandLine.arguments.firstIndex(of: "--tls") {
+    server.tls = try .pem(certificatesAt: CommandLine.arguments[tls + 1], keyAt: CommandLine.arguments[tls + 2])
+}
 if options.contains("--log") {
     server.use(.accessLog(.file(try AccessLogFile(path: "\(folder)/access.log"))))
 }
