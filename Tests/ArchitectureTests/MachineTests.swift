@@ -10,6 +10,12 @@ import Testing
 /// The tables of docs/Internals.md say of each machine what each event makes of each state.
 @Suite("The tables of the machines")
 struct MachineTests {
+    @Test("FrameArrival")
+    func frameArrival() throws {
+        let table = try Self.table(of: "FrameArrival")
+        #expect(table == Self.table(FrameArrival.allCases, FrameArrival.Event.allCases) { $0.next($1) })
+    }
+
     @Test("SessionEnding")
     func sessionEnding() throws {
         let table = try Self.table(of: "SessionEnding")

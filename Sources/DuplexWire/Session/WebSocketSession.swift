@@ -73,25 +73,13 @@ public final class WebSocketSession {
         case assembled([UInt8])
     }
 
-    /// What comes next of the peer's frames.
-    private enum Arrival: UInt8 {
-        /// A frame between two messages, which no observer sees: a whole message goes the short way.
-        case message
-        /// A frame, or the rest of its header, which goes the long way.
-        case frame
-        /// Payload of ``Extras/frame``.
-        case payload
-        /// Nothing: what comes is thrown away, after the peer's close frame and after a violation.
-        case nothing
-    }
-
     // Fields of one byte stand together: an idle connection is little more than this object, and gaps would be a tenth of
     // it. What every message asks for lies in plain fields of this module's own, which the compiler can see to be read and
     // written in single steps: they need no run-time check for overlapping accesses.
 
     package let role: Role
-    private var arrival: Arrival
-    /// Not checked for overlapping accesses: it is one byte that is set and read at once, and each message asks.
+    // Not checked for overlapping accesses: these are bytes that are set and read at once, and each message asks.
+    @safe @exclusivity(unchecked) private var arrival: FrameArrival
     @safe @exclusivity(unchecked) private var ending = SessionEnding()
     /// Whether the last message to arrive was begun and never ended, and nothing more will come.
     package private(set) var endedWithinMessage = false
@@ -439,7 +427,7 @@ public final class WebSocketSession {
     private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(WebSocketProtocolError) -> FrameHeader? {
         let extras = extras
         let header = try extras.headers.parse(input, from: &position)
-        if extras.headers.isMidHeader { arrival = .frame }
+        if extras.headers.isMidHeader { arrival.take(.headerBegins) }
         return header
     }
 
@@ -509,7 +497,7 @@ public final class WebSocketSession {
                 try extras.partial?.assembler.beginFragment(length: header.payloadLength, limits: limits)
             }
         }
-        arrival = .payload
+        arrival.take(.headerEnds)
         extras.frame = IncomingFrame(
             opcode: header.opcode,
             isFinal: header.isFinal,
@@ -614,7 +602,7 @@ public final class WebSocketSession {
     /// message is of no use.
     private func stopListening() {
         if isMidMessage { endedWithinMessage = true }
-        arrival = .nothing
+        arrival.take(.deafens)
         ending.take(.deafens)
         compression?.inflater.stop()
         keptExtras?.partial = nil
@@ -633,7 +621,7 @@ public final class WebSocketSession {
 
     /// Begins to look for the peer's close frame in what comes next and isn't to be parsed yet; `nil` within a frame.
     package func searchClose() -> CloseSearch? {
-        guard arrival == .message || arrival == .frame, !isMidHeader else { return nil }
+        guard arrival == .message || arrival == .frame else { return nil }
         return CloseSearch(isMasked: role == .server)
     }
 
@@ -725,11 +713,8 @@ public final class WebSocketSession {
         tap?.ended()
     }
 
-    /// Whether some bytes of a header have come.
-    private var isMidHeader: Bool { keptExtras?.headers.isMidHeader == true }
-
     /// The next byte begins a frame.
-    private func awaitFrame() { arrival = tap == nil && !isMidMessage ? .message : .frame }
+    private func awaitFrame() { arrival.take(tap == nil && !isMidMessage ? .messageEnds : .frameEnds) }
 
     private func payloadCount(_ input: borrowing MutableRawSpan, _ position: Int, _ most: Int) -> Int {
         min(Int(min(extras.frame.remaining, UInt64(input.byteCount - position))), most)
@@ -1309,7 +1294,7 @@ public final class WebSocketSession {
     package func add(_ tap: SessionTap) {
         tap.next = self.tap
         self.tap = tap
-        if arrival == .message { arrival = .frame }
+        arrival.take(.isObserved)
     }
 
     /// Removes an observer; it doesn't see a frame that is arriving.
@@ -1322,7 +1307,7 @@ public final class WebSocketSession {
             other?.next = tap.next
         }
         tap.next = nil
-        if arrival == .frame, !isMidHeader { awaitFrame() }
+        if arrival == .frame { awaitFrame() }
     }
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What comes next of the peer's frames.
+enum FrameArrival: UInt8, Sendable, CaseIterable {
+    /// A frame between two messages, which no observer sees: a whole message goes the short way.
+    case message
+    /// A frame within a message, or one that an observer sees.
+    case frame
+    /// The rest of a header.
+    case header
+    /// Payload of the frame whose header came last.
+    case payload
+    /// Nothing: what comes is thrown away, after the peer's close frame and after a violation.
+    case nothing
+
+    enum Event: Sendable, CaseIterable {
+        /// A part of a header has come.
+        case headerBegins
+        /// A header has come whole.
+        case headerEnds
+        /// A payload has come whole; its message goes on, or an observer sees what comes next.
+        case frameEnds
+        /// A payload has come whole, and no message is open and nobody sees frames; or the last observer has gone between two
+        /// messages.
+        case messageEnds
+        /// An observer sees frames from here on.
+        case isObserved
+        /// Nothing that comes is parsed any more.
+        case deafens
+    }
+
+    /// What an event makes of it; what means nothing in a state leaves it as it is.
+    func next(_ event: Event) -> FrameArrival {
+        switch (event, self) {
+        case (.headerBegins, .message), (.headerBegins, .frame): .header
+        case (.headerEnds, .message), (.headerEnds, .frame), (.headerEnds, .header): .payload
+        case (.frameEnds, .payload), (.isObserved, .message): .frame
+        case (.messageEnds, .payload), (.messageEnds, .frame): .message
+        case (.deafens, _): .nothing
+        case (.headerBegins, _), (.headerEnds, _), (.frameEnds, _), (.messageEnds, _), (.isObserved, _): self
+        }
+    }
+
+    mutating func take(_ event: Event) { self = next(event) }
+}
