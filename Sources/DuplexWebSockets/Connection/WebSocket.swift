@@ -9,8 +9,8 @@ public import DuplexWire
 ///
 /// An actor whose executor is its loop: a handler that is isolated to its socket receives and sends without a hop. Any
 /// number of tasks may send, and messages stay whole and in order; one task receives. Pings are answered and the peer's
-/// close is seen whether or not the app receives. A socket that is dropped without ``close(code:reason:)`` resets its
-/// connection.
+/// close is seen whether or not the app receives. A socket that is dropped before its connection has ended
+/// resets it: call ``close(code:reason:)``.
 public actor WebSocket {
     /// The loop that the connection lives on.
     public nonisolated let loop: EventLoop
@@ -115,9 +115,11 @@ public actor WebSocket {
         // A timer of the end finds nobody when it fires.
         let timer = sessionTimer
         let follower = unsafe LoopBound(loopFollower, on: loop.thread)
+        // A reset could overtake a close frame that is on its way.
+        let isLingering = ending.phase == .lingering
         loop.execute { core in
             if timer != .none { core.cancel(timer) }
-            channel.value.reset()
+            if isLingering { channel.value.closeInOrder(within: .seconds(10)) } else { channel.value.reset() }
             follower.value?.ended()
         }
     }

@@ -115,6 +115,26 @@ import Testing
         }
     }
 
+    @Test("A socket that is dropped at the end of its connection answers the close frame, and hears its peer out")
+    func droppedAtTheEnd() async throws {
+        try await withListener { url, accept in
+            var (socket, peer) = try await connect(url, accept)
+            guard let loop = socket?.loop else { return }
+            try await peer.send(.text("a"), .close(1_000))
+            #expect(try await socket?.receive() == .text("a"))
+            await expect(.closed) { try await socket?.receive() }
+            weak let reference = socket
+            socket = nil
+            #expect(reference == nil)
+            // The loop has done what the end of the object asks for.
+            await withCheckedContinuation { continuation in loop.execute { _ in continuation.resume() } }
+            // With a reset the second of them would fail.
+            for _ in 0..<2 { try await peer.send(.text("late")) }
+            #expect(try await peer.readFrame().closeCode == 1_000)
+            #expect(try await peer.isAtEnd())
+        }
+    }
+
     /// In a function of its own, because an `async let` keeps its value to the end of its scope.
     private func connect(_ url: String, _ accept: () async throws -> RawPeer) async throws -> (WebSocket?, RawPeer) {
         async let connected = WebSocket.connect(to: url)
