@@ -84,7 +84,7 @@ static void want(struct conn *c, int w) {
     struct epoll_event e = { .events = EPOLLIN | (w ? EPOLLOUT : 0), .data.ptr = c };
     epoll_ctl(ep, EPOLL_CTL_MOD, c->fd, &e);
 }
-// What a call of OpenSSL that failed means, in the terms of recv() and send().
+// A failed call of OpenSSL, told as recv() and send() tell it.
 static ssize_t failed_tls(struct conn *c) {
     int why = SSL_get_error(c->ssl, 0);
     if (why == SSL_ERROR_ZERO_RETURN) return 0;
@@ -275,7 +275,7 @@ static void make_context(void) {
         ERR_print_errors_fp(stderr); exit(2);
     }
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-    // A send goes on wherever it has stopped, from requests that are all the same.
+    // The requests are all the same, so a send may go on from another copy of them.
     SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
 static void make_requests(void) {

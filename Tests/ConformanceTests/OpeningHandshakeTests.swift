@@ -86,8 +86,7 @@ import Testing
             let request = try await peer.readHead()
             #expect(request.hasSuffix("\r\n\r\n"))
             await #expect(throws: (any Error).self) { try await peer.socket.read(timeout: .milliseconds(30)) }
-            let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            try await peer.send(head + "Sec-WebSocket-Accept: \(RawPeer.accept(for: request))\r\n\r\n")
+            try await peer.send(RawPeer.upgradeResponse(to: request))
             #expect(try await peer.readFrame().text == "first")
             _ = try await attempt.value
         }

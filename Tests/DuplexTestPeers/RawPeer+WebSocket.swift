@@ -38,12 +38,16 @@ extension RawPeer {
     @discardableResult
     package func acceptWebSocket(headers: String..., followedBy frames: [RawFrame] = []) async throws -> String {
         let request = try await readHead()
-        let headers = headers.map { $0 + "\r\n" }.joined()
-        let head =
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + "Sec-WebSocket-Accept: \(Self.accept(for: request))\r\n\(headers)\r\n"
+        let head = Self.upgradeResponse(to: request, headers)
         try await send(Array(head.utf8) + frames.flatMap { encoded($0) })
         return request
+    }
+
+    /// The 101 that answers a client's request, with further fields if there are any.
+    package static func upgradeResponse(to request: String, _ headers: [String] = []) -> String {
+        let headers = headers.map { $0 + "\r\n" }.joined()
+        return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Accept: \(accept(for: request))\r\n\(headers)\r\n"
     }
 
     /// The accept value that answers a request's key.

@@ -227,10 +227,7 @@ final class SchedulePlay: Sendable {
             return read(after: rest)
         }
         let (request, rest) = try await readHead()
-        let head =
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\(extensions)\r\n"
-            + "Sec-WebSocket-Accept: \(RawPeer.accept(for: request))\r\n\r\n"
-        try await send(head: head, first)
+        try await send(head: RawPeer.upgradeResponse(to: request, [extensions]), first)
         return read(after: rest)
     }
 

@@ -59,7 +59,7 @@ public actor WebSocket {
         var waiter: Waiter<Duration>
     }
 
-    /// The name of a subprotocol, behind a reference because hardly any connection has one.
+    /// The name of a subprotocol: an object of its own, because hardly any connection has one.
     private final class AgreedSubprotocol: Sendable {
         let name: String
 

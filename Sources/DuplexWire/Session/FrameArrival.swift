@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What comes next of the peer's frames.
+/// The part of the peer's frames that comes next.
 enum FrameArrival: UInt8, Sendable, CaseIterable {
     /// A frame between two messages, which no observer sees: a whole message goes the short way.
     case message
@@ -21,7 +21,7 @@ enum FrameArrival: UInt8, Sendable, CaseIterable {
         case headerEnds
         /// A payload has come whole; its message goes on, or an observer sees what comes next.
         case frameEnds
-        /// A payload has come whole, and no message is open and nobody sees frames; or the last observer has gone between two
+        /// A payload has come whole, no message is open, and nobody sees frames. Also if the last observer leaves between two
         /// messages.
         case messageEnds
         /// An observer sees frames from here on.
@@ -30,7 +30,7 @@ enum FrameArrival: UInt8, Sendable, CaseIterable {
         case deafens
     }
 
-    /// What an event makes of it; what means nothing in a state leaves it as it is.
+    /// The state that an event leads to; an event that means nothing in a state leaves it as it is.
     func next(_ event: Event) -> FrameArrival {
         switch (event, self) {
         case (.headerBegins, .message), (.headerBegins, .frame): .header

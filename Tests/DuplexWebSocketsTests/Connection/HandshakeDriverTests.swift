@@ -79,10 +79,7 @@ import Testing
     )
     func badAnswer(part: String, replacement: String, code: HandshakeError.Code) async throws {
         let error = try await refusal { request in
-            let answer =
-                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Accept: \(RawPeer.accept(for: request))\r\n\r\n"
-            return answer.replacing(part, with: replacement)
+            RawPeer.upgradeResponse(to: request).replacing(part, with: replacement)
         }
         #expect(error.code == .handshakeRefused)
         #expect(error.handshake?.code == code)

@@ -10,10 +10,10 @@ import DuplexWebSockets
 import DuplexWire
 import Testing
 
-/// What an app gets of what its peer has sent, and how its connection ends, is the same however the bytes come: with the handshake,
-/// in one read, one by one, or behind more messages than the inbox holds (RFC 6455 sections 5 to 7).
+/// The same frames give an app the same messages and the same end, however their bytes come: with the handshake, in one read, one by one,
+/// or after more messages than the inbox holds (RFC 6455 sections 5 to 7).
 @Suite(.timeLimit(minutes: 2)) struct WebSocketArrivalsTests {
-    /// What the peer sends, and what becomes of it.
+    /// The frames of a peer, and their effect.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let frames: [RawFrame]
@@ -124,7 +124,7 @@ import Testing
         ),
     ]
 
-    /// What the app got.
+    /// The app's messages, and the error that ended them.
     struct Outcome: Equatable {
         var messages: [Message] = []
         var error: WebSocketError.Code?
@@ -195,9 +195,7 @@ import Testing
             options.limits = Self.limits
             async let outcome = Self.take(try await WebSocket.connect(to: url, options: options.patient), after: gate)
             let peer = try await accept()
-            let head =
-                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Accept: \(RawPeer.accept(for: try await peer.readHead()))\r\n\r\n"
+            let head = RawPeer.upgradeResponse(to: try await peer.readHead())
             let answer = try await Self.play(entry, way, peer, head: head, gate)
             #expect(try await outcome == Self.expected(entry, way))
             #expect(answer == entry.answer)

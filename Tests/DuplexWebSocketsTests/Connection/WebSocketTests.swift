@@ -63,10 +63,7 @@ import Testing
         try await withListener { url, accept in
             async let connected = WebSocket.connect(to: url)
             let peer = try await accept()
-            let request = try await peer.readHead()
-            let head =
-                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Accept: \(RawPeer.accept(for: request))\r\n\r\n"
+            let head = RawPeer.upgradeResponse(to: try await peer.readHead())
             let frame = peer.encoded(.text("in two halves"))
             try await peer.send(Array(head.utf8) + frame.prefix(6))
             let socket = try await connected
@@ -119,7 +116,7 @@ import Testing
     func droppedAtTheEnd() async throws {
         try await withListener { url, accept in
             var (socket, peer) = try await connect(url, accept)
-            guard let loop = socket?.loop else { return }
+            let loop = try #require(socket).loop
             try await peer.send(.text("a"), .close(1_000))
             #expect(try await socket?.receive() == .text("a"))
             await expect(.closed) { try await socket?.receive() }
@@ -127,7 +124,7 @@ import Testing
             socket = nil
             #expect(reference == nil)
             // The loop has done what the end of the object asks for.
-            await withCheckedContinuation { continuation in loop.execute { _ in continuation.resume() } }
+            await nextTurn(of: loop)
             // With a reset the second of them would fail.
             for _ in 0..<2 { try await peer.send(.text("late")) }
             #expect(try await peer.readFrame().closeCode == 1_000)
