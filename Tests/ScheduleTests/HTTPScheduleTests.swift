@@ -62,7 +62,7 @@ import Testing
             var failed = 0
             for seed in ScheduleCount.seeds where failed < 5 {
                 let schedule = HTTPSchedule(seed: seed)
-                let fault = try await Self.perform(schedule, client)
+                let fault = try await client.loop.perform(seed) { try await Self.perform(schedule, client) }
                 if let fault {
                     failed += 1
                     Issue.record("\(fault): \(schedule)")

@@ -52,7 +52,7 @@ import Testing
             for seed in ScheduleCount.seeds where failed < 5 {
                 let fresh = Receiver()
                 receiver.withLock { $0 = fresh }
-                let faults = try await Self.perform(seed, client, fresh)
+                let faults = try await client.loop.perform(seed) { try await Self.perform(seed, client, fresh) }
                 if faults.isEmpty { continue }
                 failed += 1
                 Issue.record("DUPLEX_SEED=\(seed): \(faults.joined(separator: "; "))")
@@ -84,7 +84,10 @@ import Testing
             }
         }
         await client.resume()
-        for _ in 0..<200 where await !client.undelivered.isEmpty { await loop.advance(by: .milliseconds(500)) }
+        for _ in 0..<200 {
+            if await client.undelivered.isEmpty { break }
+            await loop.advance(by: .milliseconds(500))
+        }
         await loop.settle()
         let isEmpty = await client.undelivered.isEmpty
         let closing = await loop.begin { await client.close() }

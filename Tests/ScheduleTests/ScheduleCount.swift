@@ -2,6 +2,8 @@
 // Copyright (c) the Duplex authors
 
 import DuplexBase
+import DuplexSockets
+import DuplexTesting
 import Foundation
 
 /// How many schedules are performed, and which: `DUPLEX_SCHEDULES` of them from `DUPLEX_SEED` on.
@@ -12,6 +14,14 @@ enum ScheduleCount {
 
     private static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+}
+
+extension TestLoop {
+    /// Performs a schedule on the loop itself, where no step waits for another thread; each eighth elsewhere, as apps do.
+    func perform<Outcome>(_ seed: UInt64, _ schedule: () async throws -> Outcome) async rethrows -> Outcome {
+        if seed % 8 == 0 { return try await schedule() }
+        return try await withTaskExecutorPreference(loop) { try await schedule() }
     }
 }
 

@@ -92,17 +92,25 @@ final class ScheduleRunner: Sendable {
                 link.channel(.near, on: eventLoop, core)
             }
             let peer = await link.socket(.far, on: loop.loop)
-            open("ws://localhost/", options, app, on: loop.group)
+            open("ws://localhost/", options, app, on: loop.group) { _ in }
             return peer
         case .ports(_, let arrivals, let tls):
             options.connectTimeout = .seconds(60)
             if let tls { options.tls = tls }
-            open("\(tls == nil ? "ws" : "wss")://\(arrivals.address)/", options, app, on: .shared)
+            arrivals.begin()
+            let scheme = tls == nil ? "ws" : "wss"
+            open("\(scheme)://\(arrivals.address)/", options, app, on: .shared) { arrivals.end(with: $0) }
             return try await arrivals.next()
         }
     }
 
-    private func open(_ url: String, _ options: WebSocketOptions, _ app: ScheduledApp, on group: EventLoopGroup) {
+    private func open(
+        _ url: String,
+        _ options: WebSocketOptions,
+        _ app: ScheduledApp,
+        on group: EventLoopGroup,
+        onFailure: @escaping @Sendable (any Error) -> Void
+    ) {
         let handler = app.schedule.receiver == .handler ? ScheduledHandler { app } : nil
         let loop = group.next()
         Task(executorPreference: loop) {
@@ -112,6 +120,7 @@ final class ScheduleRunner: Sendable {
                 // Kept until its handler was told of the end.
                 if handler == nil { await app.handle(socket) } else { _ = try await app.end() }
             } catch {
+                onFailure(error)
                 app.fail(error)
             }
         }
@@ -121,7 +130,7 @@ final class ScheduleRunner: Sendable {
 /// The connections of a listener.
 struct Arrivals: Sendable {
     let address: SocketAddress
-    private let sockets = Bulletin<[Socket]>([])
+    private let sockets = Bulletin<Result<[Socket], any Error>>(.success([]))
 
     /// Runs the body with a listener that is closed on the way out.
     static func listening(tls: TLSServerOptions?, _ body: (Arrivals) async throws -> Void) async throws {
@@ -129,15 +138,38 @@ struct Arrivals: Sendable {
         let arrivals = Arrivals(address: listener.localAddress)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
-                for try await socket in listener { arrivals.sockets.change { $0.append(socket) } }
+                for try await socket in listener { arrivals.sockets.change { $0 = $0.map { $0 + [socket] } } }
             }
             try await body(arrivals)
             await listener.close()
         }
     }
 
+    /// The next one.
+    ///
+    /// - Throws: why none comes.
     func next() async throws -> Socket {
-        try await sockets.wait { $0.isEmpty ? nil : $0.removeFirst() }
+        let next = try await sockets.wait { sockets -> Result<Socket, any Error>? in
+            switch sockets {
+            case .failure(let error): return .failure(error)
+            case .success(var waiting):
+                guard !waiting.isEmpty else { return nil }
+                let first = waiting.removeFirst()
+                sockets = .success(waiting)
+                return .success(first)
+            }
+        }
+        return try next.get()
+    }
+
+    /// Forgets what became of an earlier client.
+    func begin() {
+        sockets.change { $0 = .success([]) }
+    }
+
+    /// None comes, as the client has failed: nobody waits for it in vain.
+    func end(with error: any Error) {
+        sockets.change { $0 = .failure(error) }
     }
 }
 

@@ -28,7 +28,12 @@ import Testing
             if schedule.isPaced, case .ports = network { continue }
             var faults: [String]
             do {
-                faults = try await runner.run(schedule, over: network)
+                faults =
+                    if case .memory(_, let loop) = network {
+                        try await loop.perform(seed) { try await runner.run(schedule, over: network) }
+                    } else {
+                        try await runner.run(schedule, over: network)
+                    }
             } catch {
                 faults = ["\(error)"]
             }
@@ -56,6 +61,7 @@ import Testing
         let identity = try TLSIdentity.selfSigned(for: ["127.0.0.1"])
         let tls = isSecured ? TLSServerOptions.patient(identity) : nil
         var options = TLSOptions()
+        options.handshakeTimeout = .limit(seconds: 60)
         options.trust = .roots(identity.certificates)
         let clientTLS = isSecured ? options : nil
         try await withServer { server in

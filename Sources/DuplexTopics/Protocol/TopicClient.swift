@@ -441,7 +441,7 @@ public actor TopicClient {
         _ = remove(id)
         guard let asker, connection != nil else { return }
         // Whether the connection lives is found out by a ping; on a new one all is asked for anew.
-        Task { [socket] in await socket.networkChanged() }
+        Task(executorPreference: loop) { [socket] in await socket.networkChanged() }
         switch asker {
         case .caller: break
         case .subscription(let name, let feed): if holds(name, feed) { askForMessages(name) }

@@ -142,7 +142,7 @@ actor RedisLink: RedisClient {
         broadcast.tell(.connecting(attempt: failures + 1))
         let making = Making(locate: locate, options: options, loop: loop, needsMaster: needsMaster, last: lastError)
         // It keeps the link only once there is something to report, so that one that is dropped ends.
-        let task = Task { [weak self] in
+        let task = Task(executorPreference: loop) { [weak self] in
             do {
                 let connection = try await making.run()
                 if await self?.opened(connection, number) != true { await connection.close() }

@@ -301,7 +301,7 @@ public actor ReconnectingWebSocket {
             attemptTimer = loop.core.schedule(self, at: loop.clock.now().advanced(by: limit))
         }
         // It keeps the client only once there is something to report, so that one that is dropped ends.
-        let task = Task { [weak self] in
+        let task = Task(executorPreference: loop) { [weak self] in
             do throws(ReconnectFailure) {
                 let socket = try await making.run()
                 if await self?.opened(socket, attempt.number) != true { await socket.close(code: .goingAway) }
@@ -368,7 +368,7 @@ public actor ReconnectingWebSocket {
         guard let socket = current?.socket else { return }
         connectionIsGone()
         let (code, reason) = closeFrame
-        closing = Task { await socket.close(code: code, reason: reason) }
+        closing = Task(executorPreference: loop) { await socket.close(code: code, reason: reason) }
     }
 
     // MARK: Time
@@ -460,7 +460,7 @@ public actor ReconnectingWebSocket {
             return
         }
         probing = (number, false)
-        Task { [weak self, timeout = options.probeTimeout] in
+        Task(executorPreference: loop) { [weak self, timeout = options.probeTimeout] in
             var isSilent = false
             var isThere = false
             do {

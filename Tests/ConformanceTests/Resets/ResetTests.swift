@@ -193,7 +193,9 @@ private enum ClientUnderResets {
                     return await Outcome.receiving(from: socket, telling: progress)
                 }
                 let peer = try await accept()
-                let script = Script(head: answer(to: try await peer.readHead()), by: peer)
+                let extensions = "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=12"
+                let head = RawPeer.upgradeResponse(to: try await peer.readHead(), [extensions])
+                let script = Script(head: head, by: peer)
                 length = script.bytes.count
                 try await peer.send(Array(script.bytes.prefix(count)))
                 await progress.wait(for: script.outcome(of: count))
@@ -213,12 +215,6 @@ private enum ClientUnderResets {
             await Sockets.expect(before)
         }
         await group.stop()
-    }
-
-    private static func answer(to request: String) -> String {
-        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + "Sec-WebSocket-Accept: \(RawPeer.accept(for: request))\r\n"
-            + "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=12\r\n\r\n"
     }
 }
 #endif

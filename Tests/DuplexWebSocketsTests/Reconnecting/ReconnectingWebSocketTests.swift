@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestTimes
+import DuplexTesting
 import DuplexWire
 import HTTPTypes
 import Synchronization
@@ -146,6 +147,24 @@ import Testing
                 "stopped 1000",
             ]
             #expect(words == expected)
+        }
+    }
+
+    @Test("An attempt is made on the client's loop, so that the time of a test doesn't pass it by")
+    func attemptsOnTheLoop() async throws {
+        try await TestLoop.run { loop in
+            let onLoop = Mutex<[Bool]>([])
+            var options = ReconnectOptions()
+            options.configure = { [loop = loop.loop] connection in
+                onLoop.withLock { $0.append(loop.isCurrent) }
+                throw SocketError(.cannotConnect, message: "Nobody listens.")
+            }
+            let policy = ReconnectPolicy.constant(.seconds(1))
+            let client = ReconnectingWebSocket("ws://localhost/", policy: policy, options: options, on: loop.group)
+            await client.start()
+            await loop.advance(by: .seconds(10))
+            #expect(onLoop.withLock(\.self) == Array(repeating: true, count: 11))
+            await client.close()
         }
     }
 
