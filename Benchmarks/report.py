@@ -307,7 +307,7 @@ def file_table(results):
 
 
 INSPECTOR_TARGETS = {
-    "nobody": ("an inspector that nobody looks at", 0.99),
+    "nobody": ("an inspector without viewers", 0.99),
     "viewer": ("one whose viewer watches another connection", 0.97),
 }
 

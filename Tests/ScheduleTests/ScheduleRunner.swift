@@ -92,14 +92,14 @@ final class ScheduleRunner: Sendable {
                 link.channel(.near, on: eventLoop, core)
             }
             let peer = await link.socket(.far, on: loop.loop)
-            open("ws://localhost/", options, app, on: loop.group) { _ in }
+            open("ws://localhost/", options, app, on: loop.group)
             return peer
         case .ports(_, let arrivals, let tls):
             options.connectTimeout = .seconds(60)
             if let tls { options.tls = tls }
             arrivals.begin()
             let scheme = tls == nil ? "ws" : "wss"
-            open("\(scheme)://\(arrivals.address)/", options, app, on: .shared) { arrivals.end(with: $0) }
+            open("\(scheme)://\(arrivals.address)/", options, app, on: .shared, arrivals)
             return try await arrivals.next()
         }
     }
@@ -109,7 +109,7 @@ final class ScheduleRunner: Sendable {
         _ options: WebSocketOptions,
         _ app: ScheduledApp,
         on group: EventLoopGroup,
-        onFailure: @escaping @Sendable (any Error) -> Void
+        _ arrivals: Arrivals? = nil
     ) {
         let handler = app.schedule.receiver == .handler ? ScheduledHandler { app } : nil
         let loop = group.next()
@@ -120,7 +120,7 @@ final class ScheduleRunner: Sendable {
                 // Kept until its handler was told of the end.
                 if handler == nil { await app.handle(socket) } else { _ = try await app.end() }
             } catch {
-                onFailure(error)
+                arrivals?.fail(error)
                 app.fail(error)
             }
         }
@@ -130,7 +130,7 @@ final class ScheduleRunner: Sendable {
 /// The connections of a listener.
 struct Arrivals: Sendable {
     let address: SocketAddress
-    private let sockets = Bulletin<Result<[Socket], any Error>>(.success([]))
+    private let outcomes = Bulletin<[Result<Socket, any Error>]>([])
 
     /// Runs the body with a listener that is closed on the way out.
     static func listening(tls: TLSServerOptions?, _ body: (Arrivals) async throws -> Void) async throws {
@@ -138,7 +138,7 @@ struct Arrivals: Sendable {
         let arrivals = Arrivals(address: listener.localAddress)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
-                for try await socket in listener { arrivals.sockets.change { $0 = $0.map { $0 + [socket] } } }
+                for try await socket in listener { arrivals.outcomes.change { $0.append(.success(socket)) } }
             }
             try await body(arrivals)
             await listener.close()
@@ -147,29 +147,19 @@ struct Arrivals: Sendable {
 
     /// The next one.
     ///
-    /// - Throws: why none comes.
+    /// - Throws: the failure of a client that hasn't come so far.
     func next() async throws -> Socket {
-        let next = try await sockets.wait { sockets -> Result<Socket, any Error>? in
-            switch sockets {
-            case .failure(let error): return .failure(error)
-            case .success(var waiting):
-                guard !waiting.isEmpty else { return nil }
-                let first = waiting.removeFirst()
-                sockets = .success(waiting)
-                return .success(first)
-            }
-        }
-        return try next.get()
+        try await outcomes.wait { $0.isEmpty ? nil : $0.removeFirst() }.get()
     }
 
-    /// Forgets what became of an earlier client.
+    /// Forgets the outcome of an earlier client.
     func begin() {
-        sockets.change { $0 = .success([]) }
+        outcomes.change { $0 = [] }
     }
 
-    /// None comes, as the client has failed: nobody waits for it in vain.
-    func end(with error: any Error) {
-        sockets.change { $0 = .failure(error) }
+    /// A client has failed, and may not have come.
+    func fail(_ error: any Error) {
+        outcomes.change { $0.append(.failure(error)) }
     }
 }
 

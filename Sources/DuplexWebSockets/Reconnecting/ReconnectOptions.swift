@@ -16,8 +16,8 @@ public struct ReconnectOptions: Sendable {
     ///
     /// Default: nothing.
     ///
-    /// An error that it throws fails the attempt, with the kind `configurationFailed`. It runs on the client's loop, as handlers
-    /// of servers do: what blocks there holds up all connections of the loop.
+    /// An error that it throws fails the attempt, with the kind `configurationFailed`. The closure runs on the client's loop, as
+    /// handlers of servers do: a call that blocks holds up all connections of the loop.
     public var configure: (@Sendable (inout ReconnectConnection) async throws -> Void)?
     /// How long one attempt may take, with ``configure``, connecting and `onOpen` together.
     ///

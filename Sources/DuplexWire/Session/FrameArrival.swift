@@ -21,7 +21,7 @@ enum FrameArrival: UInt8, Sendable, CaseIterable {
         case headerEnds
         /// A payload has come whole; its message goes on, or an observer sees what comes next.
         case frameEnds
-        /// A payload has come whole, no message is open, and nobody sees frames. Also if the last observer leaves between two
+        /// A payload has come whole, no message is open, and no observer sees frames. Also if the last observer leaves between two
         /// messages.
         case messageEnds
         /// An observer sees frames from here on.

@@ -157,7 +157,7 @@ import Testing
             var options = ReconnectOptions()
             options.configure = { [loop = loop.loop] connection in
                 onLoop.withLock { $0.append(loop.isCurrent) }
-                throw SocketError(.cannotConnect, message: "Nobody listens.")
+                throw SocketError(.cannotConnect, message: "No server.")
             }
             let policy = ReconnectPolicy.constant(.seconds(1))
             let client = ReconnectingWebSocket("ws://localhost/", policy: policy, options: options, on: loop.group)
